@@ -363,7 +363,10 @@ class LaunchParser {
     }
     map.buffer = named_buffer(*given, map_of).value_or(0);
     map.offset = toml_.integer(*given, "offset", map_of, -most_int64, most_int64).value_or(0);
-    if (given->contains("dtype")) map.dtype = dtype(*given, map_of);
+    const std::optional<MapPacking> packing =
+        packing_named((*given)["dtype"].value_or(std::string_view{}));
+    if (packing) map.packing = *packing;
+    if (given->contains("dtype") && !packing) map.dtype = dtype(*given, map_of);
     map.dims = numbers<std::uint64_t>(*given, "dims", map_of, most_int64);
     map.strides = numbers<std::uint64_t>(*given, "strides", map_of, most_int64);
     map.box = numbers<std::uint32_t>(*given, "box", map_of, most_int32);

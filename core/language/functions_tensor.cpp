@@ -7,6 +7,7 @@
 #include "core/language/explain.h"
 #include "core/language/functions.h"
 #include "core/tensor/fragment.h"
+#include "core/tensor/scale_factors.h"
 #include "core/tensor/tmem.h"
 
 namespace tilescope::language {
@@ -152,6 +153,24 @@ Answer tmem_fragment_call(const Arguments& a) {
 template <AccumulatorKind kind>
 Answer tmem_accumulator_call(const Arguments& a) {
   return answer(tmem_accumulator(a[0].number, a[1].number, a.size() > 2 ? a[2].number : 1, kind));
+}
+
+// PTX ISA 9.7.16.10.7.1: a factor for 16 or for 32 elements.
+Answer scale_factors_call(const Arguments& a) {
+  const std::int64_t vector = a.size() > 2 ? a[2].number : 32;
+  if (vector != 16 && vector != 32) {
+    return Reason{fmt::format("Scale factors for {} elements each; 16 and 32 are.", vector)};
+  }
+  return answer(scale_factors(a[0].number, a[1].number, vector));
+}
+
+Answer tmem_scale_factors_call(const Arguments& a) {
+  const std::int64_t halves = a.size() > 2 ? a[2].number : 0;
+  if (halves != 0 && halves != 1) {
+    return Reason{
+        fmt::format("Whether both halves of the lanes differ is {}; 0 and 1 are.", halves)};
+  }
+  return shared(tmem_scale_factors(a[0].number, a.size() > 1 ? a[1].number : 1, halves == 1));
 }
 
 // Each explanation takes the operands of its row.
@@ -335,6 +354,15 @@ const std::array table = {
     Function{{"tmem_accumulator_ws", "(M, N)", "the same for tcgen05.mma.ws (weight-stationary)"},
              "NN",
              tmem_accumulator_call<AccumulatorKind::weight_stationary>},
+    Function{
+        {"scale_factors", "(ROWS, K[, VS])",
+         "(row, k) to its scale factor in memory, as CUTLASS lays them; VS elements share one"},
+        "NNn",
+        scale_factors_call},
+    Function{{"tmem_scale_factors", "(ROWS[, CELLS[, HALVES]])",
+              "(row, cell of four factors) to the lanes of TMEM where tcgen05.mma wants them"},
+             "Nnn",
+             tmem_scale_factors_call},
 };
 
 }  // namespace

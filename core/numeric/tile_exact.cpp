@@ -39,24 +39,38 @@ inline Ints truncated(const Floats& v) {
 struct Terms {
   const float *a, *b;
   const std::int16_t *a_exponents, *b_exponents;
+  int a_scale = 0;                         // where A's rows and B's columns are scaled: of the row,
+  const std::int16_t* b_scales = nullptr;  // and of the unit's columns
 };
 
 // One step of a unit's elements, 32 neighbouring words.
-template <int block, bool registers>
+template <int block, bool registers, bool scaled = false>
 inline void step(const StepRule& rule, const TilePanels& panels, const Terms& t, std::uint32_t* c) {
   std::int16_t product_exponents[tile_lanes];
   largest_exponents<block, registers>(t.a_exponents, t.b_exponents, product_exponents);
   const std::int32_t kept_bits = -(1 << (24 - rule.significant));
   for (int v = 0; v < parts; ++v) {
     typedef std::int16_t Half __attribute__((vector_size(2 * width)));
-    const Ints of_products =
+    const Ints unscaled =
         __builtin_convertvector(loaded<Half>(product_exponents + v * width), Ints);
+    Ints up{};  // the exponents of their scale factors
+    if constexpr (scaled) {
+      up = __builtin_convertvector(loaded<Half>(t.b_scales + v * width), Ints) + t.a_scale;
+    }
+    const Ints of_products = unscaled + up;
     const Ints old = loaded<Ints>(c + v * width);
     const Ints largest = larger(larger(of_products, old >> 23 & 255), Ints{} + least_exponent);
     // 2^(fraction - largest), and its reciprocal.
     const auto scale_bits = as<Words>((2 * tile_bias + rule.fraction - largest) << 23);
     const auto scale = as<Floats>(scale_bits);
     const auto back = as<Floats>((2u * tile_bias << 23) - scale_bits);
+    // The same of products before they are scaled; beyond f32's exponents all are far too small, or
+    // zero.
+    Floats product_scale = scale;
+    if constexpr (scaled) {
+      const Ints exponent = 2 * tile_bias + rule.fraction - largest + up;
+      product_scale = as<Floats>(larger(Ints{}, -larger(Ints{} - 254, -exponent)) << 23);
+    }
 
     // Two sums of half of the terms each: all of them would not fit 32 bits with a sign. Those that
     // are added one by one below may run over.
@@ -65,7 +79,7 @@ inline void step(const StepRule& rule, const TilePanels& panels, const Terms& t,
       const int at = p * tile_lanes + v * width;
       const Floats x = registers ? loaded<Floats>(t.a + at) : splat(t.a[p]);
       const Floats y = registers ? four_repeated(t.b + p * tile_lanes) : loaded<Floats>(t.b + at);
-      return as<Words>(truncated(x * y * scale));
+      return as<Words>(truncated(x * y * product_scale));
     };
     for (int p = 0; p < block; p += 2) {
       even += product(p);
@@ -82,17 +96,18 @@ inline void step(const StepRule& rule, const TilePanels& panels, const Terms& t,
     if (!any(beyond & ~0x7fffffff)) continue;
     for (int q = 0; q < width; ++q) {
       const int lane = v * width + q;
-      const bool zeros = of_products[q] < tile_zero / 2 && (old[q] & 0x7fffffff) == 0;
+      const bool zeros =
+          unscaled[q] < tile_zero / 2 && up[q] < scale_nan / 2 && (old[q] & 0x7fffffff) == 0;
       if (beyond[q] >= 0 || zeros) continue;
       const float* a = registers ? t.a + lane : t.a;
       const float* b = registers ? t.b + lane % 4 : t.b + lane;
       c[lane] = single_step(rule, panels, a, registers ? tile_lanes : 1, b, tile_lanes,
-                            static_cast<std::uint32_t>(old[q]));
+                            static_cast<std::uint32_t>(old[q]), up[q]);
     }
   }
 }
 
-template <int block>
+template <int block, bool scaled>
 void add_to_rows(const StepRule& rule, const TilePanels& s, const TileSums& d) {
   for (int j = 0; j < s.n; j += tile_lanes) {
     const std::size_t bytes = static_cast<std::size_t>(s.n - j) * 4;
@@ -103,9 +118,12 @@ void add_to_rows(const StepRule& rule, const TilePanels& s, const TileSums& d) {
       if (!whole) std::memcpy(copy, row, bytes);
       for (int k = 0; k < s.k; k += block) {
         const int a = i * s.k + k, b = j * s.k + k * tile_lanes;
-        step<block, false>(
-            rule, s, {s.a_values + a, s.b_values + b, s.a_exponents + 2 * a, s.b_exponents + b},
-            whole ? row : copy);
+        Terms terms{s.a_values + a, s.b_values + b, s.a_exponents + 2 * a, s.b_exponents + b};
+        if constexpr (scaled) {
+          terms.a_scale = s.a_scales[i];
+          terms.b_scales = s.b_scales + j;
+        }
+        step<block, false, scaled>(rule, s, terms, whole ? row : copy);
       }
       if (!whole) std::memcpy(row, copy, bytes);
     }
@@ -119,8 +137,8 @@ void add_to_registers(const StepRule& rule, const TilePanels& s, const TileSums&
       std::uint32_t* c = d.registers[tile_register(s.n, g, q)];
       for (int k = 0; k < s.k; k += block) {
         const int a = (g * s.k + k) * tile_lanes, b = (q / 8 * s.k + k) * tile_lanes + q % 8 * 4;
-        step<block, true>(
-            rule, s, {s.a_values + a, s.b_values + b, s.a_exponents + a, s.b_exponents + b}, c);
+        const Terms terms{s.a_values + a, s.b_values + b, s.a_exponents + a, s.b_exponents + b};
+        step<block, true>(rule, s, terms, c);
       }
     }
   }
@@ -128,7 +146,8 @@ void add_to_registers(const StepRule& rule, const TilePanels& s, const TileSums&
 
 template <int block>
 void add(const StepRule& rule, const TilePanels& s, const TileSums& d) {
-  s.registers ? add_to_registers<block>(rule, s, d) : add_to_rows<block>(rule, s, d);
+  if (s.registers) return add_to_registers<block>(rule, s, d);
+  s.a_scales ? add_to_rows<block, true>(rule, s, d) : add_to_rows<block, false>(rule, s, d);
 }
 
 }  // namespace

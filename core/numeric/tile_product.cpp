@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <vector>
 
 #include "core/numeric/tensor_core_steps.h"
 #include "core/numeric/tile_steps.h"
@@ -54,10 +55,34 @@ void take_apart(FloatFormat format, float value, std::int32_t& significand,
   }
 }
 
+std::vector<float> scaled_rows(const TilePanels& p) {
+  std::vector<float> out(p.a_values, p.a_values + p.m * p.k);
+  for (int i = 0; i < p.m; ++i) {
+    const float factor = power_of_two(p.a_scales[i]);
+    for (int k = 0; k < p.k; ++k) out[i * p.k + k] *= factor;
+  }
+  return out;
+}
+
+std::vector<float> scaled_columns(const TilePanels& p) {
+  const int columns = up_to(p.n, tile_lanes);
+  std::vector<float> out(p.b_values, p.b_values + columns * p.k);
+  std::array<float, tile_lanes> factors;
+  for (int j = 0; j < columns; j += tile_lanes) {
+    for (int c = 0; c < tile_lanes; ++c) factors[c] = power_of_two(p.b_scales[j + c]);
+    float* unit = out.data() + j * p.k;
+    for (int k = 0; k < p.k; ++k, unit += tile_lanes) {
+      for (int c = 0; c < tile_lanes; ++c) unit[c] *= factors[c];
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::uint32_t single_step(const StepRule& rule, const TilePanels& panels, const float* a,
-                          int a_stride, const float* b, int b_stride, std::uint32_t c) {
+                          int a_stride, const float* b, int b_stride, std::uint32_t c, int up) {
+  if (up >= scale_nan / 2) return format_f32.canonical_nan();
   constexpr int columns = 8, most = 64;  // all columns alike
   std::array<std::int32_t, most> significand, exponent;
   std::array<std::int32_t, most * columns> right, right_exponent;
@@ -65,6 +90,7 @@ std::uint32_t single_step(const StepRule& rule, const TilePanels& panels, const 
     take_apart(panels.a_format, a[p * a_stride], significand[p], exponent[p]);
     std::int32_t s, e;
     take_apart(panels.b_format, b[p * b_stride], s, e);
+    if (e > zero_exponent && e < least_special) e += up;
     std::fill_n(&right[p * columns], columns, s);
     std::fill_n(&right_exponent[p * columns], columns, e);
   }
@@ -131,6 +157,30 @@ void TileProduct::add(int row, int rows, const StepRule& rule, const TileSums& d
   panels.a_exponents = a_exponents_.data() + first * (registers() ? 1 : 2);
   panels.b_exponents = b_exponents_.data();
   s.add_exact(rule, panels, d);
+}
+
+void TileProduct::add(int row, int rows, const StepRule& rule, const TileSums& d,
+                      const TileScales& scales) const {
+  const int first = row * k_;
+  TilePanels panels{a_.data() + first,
+                    b_.data(),
+                    a_exponents_.data() + 2 * first,
+                    b_exponents_.data(),
+                    rows,
+                    n_,
+                    k_,
+                    a_format_,
+                    b_format_,
+                    false};
+  std::vector<std::int16_t> columns(scales.b, scales.b + n_);
+  columns.resize(static_cast<std::size_t>(up_to(n_, tile_lanes)));
+  panels.a_scales = scales.a + row;
+  panels.b_scales = columns.data();
+  if (exact()) return steppers(vectors_).add_exact(rule, panels, d);
+  const std::vector<float> a = scaled_rows(panels), b = scaled_columns(panels);
+  panels.a_values = a.data();
+  panels.b_values = b.data();
+  steppers(vectors_).add_fused(panels, d);
 }
 
 // A product of two significands is below 4, or below 3.6 of formats with three bits of mantissa; a

@@ -27,6 +27,16 @@ struct TileOperand {
   bool negate = false;
 };
 
+// Powers of two by which the rows of an operand are multiplied, one each: exponents, or scale_nan
+// (ue8m0 has such a number). What they do to the sum is what MMA-Sim found of .kind::mxf8f6f4
+// (arXiv 2511.10909, github.com/microsoft/MMA-Sim): a product's exponent is the sum of those of its
+// operands and of their scale factors.
+inline constexpr std::int16_t scale_nan = 8192;
+inline constexpr std::int16_t most_fused = 40;  // powers that f32 has of scaled elements' products
+struct TileScales {
+  const std::int16_t *a = nullptr, *b = nullptr;  // of all rows of A, and of all columns of B
+};
+
 // Where D is, f32 patterns:
 //
 //   rows        element (i, j) in cells[i * stride + j]
@@ -74,6 +84,9 @@ class TileProduct {
   // Adds the products of rows [row, row + rows) of A with all columns of B. `row` and `rows` are
   // multiples of 16 where D is in registers. Exact ones by `rule`, which does() has to know.
   void add(int row, int rows, const StepRule& rule, const TileSums& d) const;
+  // The same with scale factors, where D is in rows; fused ones take none beyond most_fused.
+  void add(int row, int rows, const StepRule& rule, const TileSums& d,
+           const TileScales& scales) const;
 
   // The rules that this can add by: of f32 sums, and steps whose sums fit 32 bits.
   static bool does(const StepRule& rule, FloatFormat a, FloatFormat b);

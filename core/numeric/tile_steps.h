@@ -1,12 +1,19 @@
 // What core/numeric/tile_product.h is made of, compiled once for each set of vector instructions.
 #pragma once
 
+#include <bit>
+
 #include "core/numeric/tile_product.h"
 
 namespace tilescope {
 
 // Numbers are kept in units of 32: 32 columns at one k, or eight rows four times each.
 constexpr int tile_lanes = 32;
+
+// Of an exponent that a normal f32 has; of others something.
+inline float power_of_two(int exponent) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(exponent + 127) << 23);
+}
 
 // Exponents of what has none, as 16 bits: their sums with others stay apart from sums of ordinary
 // ones.
@@ -25,12 +32,24 @@ struct TilePanels {
   int m = 0, n = 0, k = 0;
   FloatFormat a_format{}, b_format{};
   bool registers = false;  // where D is
+  // Exponents by which A's rows and B's columns are scaled, the latter of whole units; or null.
+  const std::int16_t *a_scales = nullptr, *b_scales = nullptr;
 };
 
 // One step of one element, whatever its terms: `block` products of a's and b's numbers, which are
-// `a_stride` and `b_stride` apart, added to the pattern `c`.
+// `a_stride` and `b_stride` apart, times 2^up, added to the pattern `c`.
 std::uint32_t single_step(const StepRule& rule, const TilePanels& panels, const float* a,
-                          int a_stride, const float* b, int b_stride, std::uint32_t c);
+                          int a_stride, const float* b, int b_stride, std::uint32_t c, int up = 0);
+
+// Elements with scale factors for groups of 16 (core/numeric/tile_groups.h): A [m][k] and B [unit
+// of 32 columns][k][32]; their scale factors [m][group] and [unit][group][32].
+struct GroupPanels {
+  const float *a = nullptr, *b = nullptr;
+  const float *a_scales = nullptr, *b_scales = nullptr;  // significands
+  const std::int32_t *a_exponents = nullptr, *b_exponents = nullptr;
+  int m = 0, n = 0, k = 0;
+  bool unit_scales = false;  // all significands are 1
+};
 
 #define TILESCOPE_TILE_STEPS                                                                    \
   void pack_rows(const TileOperand& a, int m, int k, float* out);                               \
@@ -39,7 +58,8 @@ std::uint32_t single_step(const StepRule& rule, const TilePanels& panels, const 
   void find_exponents(FloatFormat format, const float* values, int count, int bias, bool twice, \
                       std::int16_t* out);                                                       \
   void add_fused(const TilePanels& panels, const TileSums& d);                                  \
-  void add_exact(const StepRule& rule, const TilePanels& panels, const TileSums& d);
+  void add_exact(const StepRule& rule, const TilePanels& panels, const TileSums& d);            \
+  void add_groups(const GroupPanels& panels, std::uint32_t* cells, int stride);
 namespace base {
 TILESCOPE_TILE_STEPS
 }

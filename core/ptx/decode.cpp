@@ -241,7 +241,6 @@ struct Elsewhere {
 };
 constexpr Elsewhere not_simulated[] = {
     {"sp", "a sparse A"},
-    {"block_scale", "scale factors for blocks of elements"},
     {"ashift", "rows of A shifted down, of which only a figure says what becomes of the last"},
 };
 
@@ -253,10 +252,14 @@ std::string what_is_missing(const Statement& s) {
   for (const Elsewhere& e : not_simulated) {
     if (has(e.word)) {
       return fmt::format(
-          "tcgen05.mma with .{} ({}) is not simulated; dense products of kind f16, "
-          "tf32, f8f6f4 and i8 are",
-          e.word, e.what);
+          "tcgen05.mma with .{} ({}) is not simulated; dense products of every kind are", e.word,
+          e.what);
     }
+  }
+  if (has("ws") &&
+      (has("block_scale") || has("kind::mxf8f6f4") || has("kind::mxf4") || has("kind::mxf4nvf4"))) {
+    return "tcgen05.mma.ws has no scale factors for blocks of elements (PTX ISA 9.7.16.10.9.3); "
+           "tcgen05.mma without .ws has";
   }
   return "";
 }

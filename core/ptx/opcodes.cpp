@@ -64,7 +64,12 @@ std::vector<FieldWords> fields() {
   set(Field::group_step, "group_step", {"mma_async", "fence", "commit_group", "wait_group"});
   set(Field::group_shape, "group_shape", {group_shape_names().begin(), group_shape_names().end()});
   set(Field::cta_group, "cta_group", {"cta_group::1", "cta_group::2"});
-  set(Field::kind, "kind", {"kind::f16", "kind::tf32", "kind::f8f6f4", "kind::i8"});
+  set(Field::kind, "kind",
+      {"kind::f16", "kind::tf32", "kind::f8f6f4", "kind::i8", "kind::mxf8f6f4", "kind::mxf4",
+       "kind::mxf4nvf4"});
+  set(Field::block_scale, "block_scale", {"block_scale"});
+  set(Field::scale_vectors, "scale_vectors",
+      {"scale_vec::1X", "scale_vec::2X", "scale_vec::4X", "block16", "block32"});
   set(Field::collector, "collector",
       {"collector::a::fill",     "collector::a::use",      "collector::a::lastuse",
        "collector::a::discard",  "collector::b0::fill",    "collector::b0::use",

@@ -97,7 +97,7 @@ enum class Field : std::uint8_t {
   replace, map_field, map_bits, cp_fenceproxy,
   tensor_step, cta_group, cluster, kind, ws, collector, cells, times, packing, arrival,
   copied, warps, to_format, from_format, down, launch_step, answer, multicast_all,
-  group_step, group_shape, sparse,
+  group_step, group_shape, sparse, block_scale, scale_vectors,
   count_
 };
 // clang-format on
@@ -245,6 +245,10 @@ class Modifiers {
  private:
   std::array<std::uint8_t, field_count> values_{};
 };
+
+// Into how many chunks of K a row of A has its scale factors, or how many elements share one, of a
+// tcgen05.mma with .block_scale (9.7.16.10.7.1, table 56).
+enum class ScaleVectors : std::uint8_t { none, x1, x2, x4, block16, block32 };
 
 struct Form {
   std::string_view modifiers;

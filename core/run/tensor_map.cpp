@@ -109,7 +109,55 @@ std::string list_text(const std::vector<T>& list) {
   return out + "]";
 }
 
+// PTX ISA 9.7.9.25.5.1 and cuTensorMapEncodeTiled.
+std::optional<std::string> bad_packing(const MapFields& m) {
+  if (m.packing == MapPacking::none) return std::nullopt;
+  const std::string_view name = name_of(m.packing);
+  if (m.element_bytes() != 1) {
+    return fmt::format("elements of {} are counted as bytes of shared memory, not as {}", name,
+                       name_of(m.dtype));
+  }
+  if (m.pixels) return fmt::format("im2col of {} is not simulated; boxes are", name);
+  if (m.interleave != MapInterleave::none) {
+    return fmt::format("elements of {} are not interleaved", name);
+  }
+  if (m.box[0] != 128 || m.dims[0] % 128) {
+    return fmt::format(
+        "elements of {} come by 128: its box has {} along dimension 0, the tensor {}; 128 and a "
+        "multiple of it would work",
+        name, m.box[0], m.dims[0]);
+  }
+  for (u32 d = 1; d < m.rank; ++d) {
+    if (m.strides[d] % 32 == 0) continue;
+    return fmt::format("the stride of dimension {} is {} bytes; for {} a multiple of 32 would work",
+                       d, m.strides[d], name);
+  }
+  if (m.address % 32) {
+    return fmt::format(
+        "the tensor begins at 0x{:x}; for {} an address that is a multiple of 32 would work",
+        m.address, name);
+  }
+  if (m.swizzle == MapSwizzle::bytes32 || m.swizzle == MapSwizzle::bytes64) {
+    return fmt::format("elements of {} go with no swizzle or with 128B, not with {}", name,
+                       name_of(m.swizzle));
+  }
+  if (m.nan_fill) return fmt::format("elements of {} cannot be filled with NaN", name);
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::string_view name_of(MapPacking packing) {
+  constexpr std::string_view names[] = {"none", "b4x16_p64", "b6x16_p32"};
+  return names[static_cast<std::size_t>(packing)];
+}
+
+std::optional<MapPacking> packing_named(std::string_view name) {
+  for (const MapPacking p : {MapPacking::b4x16_p64, MapPacking::b6x16_p32}) {
+    if (name_of(p) == name) return p;
+  }
+  return std::nullopt;
+}
 
 std::string_view name_of(MapSwizzle swizzle) {
   return swizzles[static_cast<std::size_t>(swizzle)];
@@ -143,6 +191,7 @@ std::optional<std::string> objection(const MapFields& m) {
   if (m.pixels) {
     if (auto wrong = bad_pixels(m)) return wrong;
   }
+  if (auto wrong = bad_packing(m)) return wrong;
   if (auto wrong = bad_row(m)) return wrong;
   if (auto wrong = too_large(m)) return wrong;
   if (m.nan_fill && !is_float(m.dtype)) {
@@ -197,6 +246,8 @@ Outcome<MapFields> complete(const TensorMap& map, const Buffer& buffer, u64 addr
   out.interleave = map.interleave;
   out.swizzle = map.swizzle;
   out.nan_fill = map.nan_fill;
+  out.packing = map.packing;
+  if (out.packing != MapPacking::none) out.dtype = DType::u8;
   if (im2col) {
     PixelColumns& pixels = out.pixels.emplace();
     std::copy(map.lower.begin(), map.lower.end(), pixels.lower.begin());
@@ -209,8 +260,9 @@ Outcome<MapFields> complete(const TensorMap& map, const Buffer& buffer, u64 addr
     out.dims[d] = dims[d];
     if (!im2col) out.box[d] = map.box[d];
     out.steps[d] = map.element_strides.empty() ? 1 : map.element_strides[d];
-    if (d > 0)
-      out.strides[d] = map.strides.empty() ? out.strides[d - 1] * dims[d - 1] : map.strides[d - 1];
+    if (d == 0) continue;
+    const u64 packed = d == 1 ? out.global_bytes(dims[0]) : out.strides[d - 1] * dims[d - 1];
+    out.strides[d] = map.strides.empty() ? packed : map.strides[d - 1];
   }
   if (auto wrong = objection(out)) return no(*wrong);
   return out;

@@ -43,6 +43,14 @@ std::uint32_t span_of(MapSwizzle swizzle);  // bytes of a row; 0 where there is 
 constexpr std::uint32_t map_bytes = 128;
 constexpr std::uint32_t most_map_dims = 5;
 
+// Elements of 4 and 6 bits, sixteen of which are packed in 8 and 12 bytes of global memory and have
+// 16 in shared memory, with padding that nobody initialises (PTX ISA 5.5.1.1.1): what tcgen05.mma
+// of kinds f8f6f4 and mxf8f6f4 reads. The driver's 16U4_ALIGN16B and 16U6_ALIGN16B. An element
+// counts as one byte of shared memory here: the map's type is u8.
+enum class MapPacking : std::uint8_t { none, b4x16_p64, b6x16_p32 };
+std::string_view name_of(MapPacking packing);  // "b4x16_p64"
+std::optional<MapPacking> packing_named(std::string_view name);
+
 // What an im2col copy brings: columns of pixels, for which the base of a filter walks through the
 // corners of each dimension between channels and images, from `lower` to extent - 1 + `upper`.
 struct PixelColumns {
@@ -64,6 +72,7 @@ struct TensorMap {
   MapInterleave interleave = MapInterleave::none;
   MapSwizzle swizzle = MapSwizzle::none;
   bool nan_fill = false;  // what is outside is NaN, not 0
+  MapPacking packing = MapPacking::none;
 };
 
 struct MapFields {
@@ -77,8 +86,14 @@ struct MapFields {
   MapInterleave interleave = MapInterleave::none;
   MapSwizzle swizzle = MapSwizzle::none;
   bool nan_fill = false;
+  MapPacking packing = MapPacking::none;
 
+  // In shared memory; and of so many neighbours in global memory: packed, of sixteen or a multiple.
   std::uint32_t element_bytes() const { return static_cast<std::uint32_t>(bytes_of(dtype)); }
+  std::uint64_t global_bytes(std::uint64_t elements) const {
+    if (packing == MapPacking::none) return elements * element_bytes();
+    return elements / 16 * (packing == MapPacking::b4x16_p64 ? 8 : 12);
+  }
   // Elements along a dimension of the box that are copied: every `steps`-th.
   std::uint32_t copied(std::uint32_t dim) const { return (box[dim] + steps[dim] - 1) / steps[dim]; }
   // Bytes side by side in what is copied: of a box's row, or a pixel.

@@ -2,10 +2,10 @@
 // time of a million additions by the elementwise kernel; with bounds, undefined values and writers
 // looked after as always. And the tensor cores' units alone: multiply-adds a second of 128 x 128 x
 // 16 f16, as one tcgen05.mma has them, and of 64 x 256 x 16, as one wgmma.mma_async does, from
-// operands as they were read. And how long it takes to
-// step forwards and backwards and to jump in the run of hgemm_v10 at 1024^3, once that is known to
-// its end: each time from a place that is drawn. And what that run costs more by the clock and with
-// its record, beside one without either.
+// operands as they were read; the same of f8 and of kinds with scale factors. And how long it takes
+// to step forwards and backwards and to jump in the run of hgemm_v10 at 1024^3, once that is known
+// to its end: each time from a place that is drawn. And what that run costs more by the clock and
+// with its record, beside one without either.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -117,6 +117,36 @@ void tensor_core(benchmark::State& state, bool exact) {
       128.0 * 128 * 16 * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
 }
 
+// The same of 128 x 256 x 32 e4m3, and with scale factors; of 4 bits 64 deep.
+void narrow_product(benchmark::State& state, sim::MmaKind kind, std::uint32_t scale_block,
+                    bool exact) {
+  const bool packed = is_packed(kind);
+  sim::Product product;
+  product.kind = kind;
+  sim::MmaShape& s = product.shape;
+  s = {128, 256, packed ? 64u : 32u};
+  s.a = s.b = packed ? sim::ElementType::e2m1 : sim::ElementType::e4m3;
+  s.scale_block = scale_block;
+  s.scale_format = scale_block == 16 ? ScaleFormat::ue4m3 : ScaleFormat::ue8m0;
+  std::vector<std::byte> operand(256 * sim::operand_row), scales(256 * 4);
+  for (std::size_t i = 0; i < operand.size(); ++i)
+    operand[i] = static_cast<std::byte>(i * 37 & 0xb7);
+  for (std::size_t i = 0; i < scales.size(); ++i) {
+    scales[i] = static_cast<std::byte>(scale_block == 16 ? 0x30 + i % 16 : 120 + i % 16);
+  }
+  product.a_scales = product.b_scales = scales.data();
+  const std::vector<std::uint8_t> defined(256);
+  sim::TensorMemory memory;
+  memory.allocate({0, 256, 0, 0});
+  for (auto _ : state) {
+    sim::multiply(product, operand.data(), defined.data(), operand.data(), defined.data(),
+                  exact ? sim::Sums::exact : sim::Sums::fast, memory);
+    product.accumulate = true;
+  }
+  state.counters["multiply_adds"] = benchmark::Counter(
+      128.0 * 256 * s.k * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
+}
+
 void wgmma(benchmark::State& state, bool exact) {
   constexpr std::uint32_t m = 64, n = 256, k = 16;
   sim::SumOfProducts sum;
@@ -225,6 +255,14 @@ RECORDING(matmul_tiled, "matmul_tiled", 512, true);
 RECORDING(elementwise_add, "elementwise_add", 2048, true);
 BENCHMARK_CAPTURE(tensor_core, fast, false);
 BENCHMARK_CAPTURE(tensor_core, exact, true);
+BENCHMARK_CAPTURE(narrow_product, f8_fast, sim::MmaKind::f8f6f4, 0, false);
+BENCHMARK_CAPTURE(narrow_product, f8_exact, sim::MmaKind::f8f6f4, 0, true);
+BENCHMARK_CAPTURE(narrow_product, mxf8_fast, sim::MmaKind::mxf8f6f4, 32, false);
+BENCHMARK_CAPTURE(narrow_product, mxf8_exact, sim::MmaKind::mxf8f6f4, 32, true);
+BENCHMARK_CAPTURE(narrow_product, mxf4_fast, sim::MmaKind::mxf4, 32, false);
+BENCHMARK_CAPTURE(narrow_product, mxf4_exact, sim::MmaKind::mxf4, 32, true);
+BENCHMARK_CAPTURE(narrow_product, nvf4_fast, sim::MmaKind::mxf4nvf4, 16, false);
+BENCHMARK_CAPTURE(narrow_product, nvf4_exact, sim::MmaKind::mxf4nvf4, 16, true);
 BENCHMARK_CAPTURE(wgmma, fast, false);
 BENCHMARK_CAPTURE(wgmma, exact, true);
 BENCHMARK(naive_product)->Unit(benchmark::kMillisecond);

@@ -118,7 +118,32 @@ TEST(MapBits, AFieldThatIsReplacedIsTheOnlyOneThatChanges) {
   EXPECT_EQ(read->box, (std::array<std::uint32_t, 5>{16, 1, 256, 0, 0}));
   EXPECT_EQ(read->dims, some_map().dims);
   EXPECT_TRUE(replace_field(bits, MapField::box_dim, 5, 16)) << "there is no dimension 5";
-  EXPECT_TRUE(replace_field(bits, MapField::elemtype, 0, 15)) << "packed 6-bit elements";
+  EXPECT_TRUE(replace_field(bits, MapField::elemtype, 0, 13)) << "4 bits without padding";
+}
+
+// Table 33: 14 is .b4x16_p64, 15 .b6x16_p32.
+TEST(MapBits, ElementsOf4And6BitsArePackedBytes) {
+  MapFields map;
+  map.rank = 2;
+  map.dtype = DType::f16;
+  map.dims = {256, 16};
+  map.strides = {2, 512};
+  map.box = {128, 8};
+  map.steps = {1, 1};
+  for (const auto& [number, packing] :
+       {std::pair(14, MapPacking::b4x16_p64), std::pair(15, MapPacking::b6x16_p32)}) {
+    MapBits bits = encode(map);
+    EXPECT_FALSE(replace_field(bits, MapField::elemtype, 0, static_cast<std::uint64_t>(number)));
+    const std::optional<MapFields> read = decode_map(bits);
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->packing, packing);
+    EXPECT_EQ(read->global_bytes(128), packing == MapPacking::b4x16_p64 ? 64u : 96u);
+    EXPECT_FALSE(replace_field(bits, MapField::box_dim, 0, 64));
+    EXPECT_FALSE(decode_map(bits)) << "elements come by 128";
+    EXPECT_FALSE(replace_field(bits, MapField::box_dim, 0, 128));
+    EXPECT_FALSE(replace_field(bits, MapField::elemtype, 0, 0));
+    EXPECT_EQ(decode_map(bits)->packing, MapPacking::none);
+  }
 }
 
 // The swizzles of PTX ISA 5.5.7 are the layouts' Swizzle<B, 4, 3> on addresses; with atoms of 32

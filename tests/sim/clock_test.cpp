@@ -111,13 +111,23 @@ bool multiplies(const ptx::Opcode& opcode, int form) {
 // Whatever has tensor cores multiply says what: the type of A, or a kind.
 TEST(Clock, KnowsWhatIsMultiplied) {
   const std::vector<std::pair<std::string_view, ProductType>> types = {
-      {"f16", ProductType::f16},         {"bf16", ProductType::f16},
-      {"tf32", ProductType::tf32},       {"f64", ProductType::f64},
-      {"e4m3", ProductType::f8},         {"e5m2", ProductType::f8},
-      {"s8", ProductType::i8},           {"u8", ProductType::i8},
-      {"b1", ProductType::none},         {"kind::f16", ProductType::f16},
-      {"kind::tf32", ProductType::tf32}, {"kind::i8", ProductType::i8},
-      {"kind::f8f6f4", ProductType::f8}, {"", ProductType::f16},  // wmma of f16 says no type
+      {"f16", ProductType::f16},
+      {"bf16", ProductType::f16},
+      {"tf32", ProductType::tf32},
+      {"f64", ProductType::f64},
+      {"e4m3", ProductType::f8},
+      {"e5m2", ProductType::f8},
+      {"s8", ProductType::i8},
+      {"u8", ProductType::i8},
+      {"b1", ProductType::none},
+      {"kind::f16", ProductType::f16},
+      {"kind::tf32", ProductType::tf32},
+      {"kind::i8", ProductType::i8},
+      {"kind::mxf4", ProductType::f4},
+      {"kind::mxf4nvf4", ProductType::f4},
+      {"kind::mxf8f6f4", ProductType::f8},
+      {"kind::f8f6f4", ProductType::f8},
+      {"", ProductType::f16},  // wmma of f16 says no type
   };
   int products = 0;
   for (const ptx::Opcode& opcode : ptx::opcodes()) {

@@ -180,7 +180,9 @@ class Reader {
       } else if (key == "interleave") {
         map.interleave = value == "16B" ? MapInterleave::bytes16 : MapInterleave::bytes32;
       } else if (key == "dtype") {
-        map.dtype = dtype_named(value).value();
+        const auto packing = packing_named(value);
+        map.packing = packing.value_or(MapPacking::none);
+        if (!packing) map.dtype = dtype_named(value).value();
       } else if (key == "oob") {
         map.nan_fill = value == "nan";
       } else if (key == "offset") {

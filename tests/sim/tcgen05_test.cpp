@@ -2,6 +2,7 @@
 // memory, and what a product is, for every kind, shape and organisation.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -12,6 +13,7 @@
 #include "core/numeric/small_float.h"
 #include "core/sim/machine/machine.h"
 #include "core/sim/tcgen05/product.h"
+#include "core/sim/tcgen05/scales.h"
 
 namespace tilescope::sim {
 namespace {
@@ -75,6 +77,30 @@ TEST(Tcgen05, ThirtyTwoByteAtomsSwizzleLinesByFours) {
   }
 }
 
+// K 96: rows of 48 bytes, packed, of which some run over 128 bytes and go on in the next buffer
+// (CUTLASS, sm103_blockscaled_mma_warpspecialized.hpp: the third product of a buffer begins at byte
+// 96 and has its last 16 bytes from the buffer behind).
+TEST(Tcgen05, LongRowsGoOnAtAnAbsoluteAddress) {
+  const u32 first = 2048, next = 34816, stride = 1024;
+  const u64 absolute = u64{1} << 52;
+  const auto swizzled_128 = [](u32 at) { return at ^ (at >> 7 & 7) << 4; };
+  for (const u32 begin : {0u, 48u, 96u, 112u}) {
+    SharedMatrix matrix;
+    const u64 bits = descriptor(first + begin, next + ptx::system_shared, stride, 2) | absolute;
+    ASSERT_FALSE(decode(bits, false, false, matrix, true));
+    for (u32 row = 0; row < 128; ++row) {
+      for (u32 piece = 0; piece < 3; ++piece) {
+        const u32 in_row = begin + 16 * piece;
+        const u32 plain = in_row < 128 ? first + in_row : next + in_row - 128;
+        ASSERT_EQ(matrix.piece(row, piece), swizzled_128(plain + row * 128)) << begin << ' ' << row;
+      }
+    }
+    EXPECT_TRUE(decode(bits, false, false, matrix));                       // rows of 32
+    EXPECT_TRUE(decode(bits ^ u64{6} << 61, false, false, matrix, true));  // 64 bytes
+    EXPECT_EQ(decode(bits ^ absolute, false, false, matrix, true).has_value(), begin > 80);
+  }
+}
+
 TEST(Tcgen05, InstructionDescriptorsOfOthersAreRead) {
   MmaShape s;
   ASSERT_FALSE(decode(0x08200490u, MmaKind::f16, false, s));  // Cutlass: bf16, 128 x 128
@@ -89,6 +115,84 @@ TEST(Tcgen05, InstructionDescriptorsOfOthersAreRead) {
   ASSERT_FALSE(decode(0x10400010u, MmaKind::f16, false, s, true));
   EXPECT_EQ(s.m, 256u);
   EXPECT_EQ(s.n, 256u);
+}
+
+// With scale factors: CUTLASS's InstrDescriptorBlockScaled (mma_sm100_desc.hpp), written out as its
+// fields a_format 7, b_format 10, n >> 3 17, scale_format 23, m >> 4 24, a_sf_id 29, b_sf_id 4.
+TEST(Tcgen05, InstructionDescriptorsWithScaleFactors) {
+  using V = ptx::ScaleVectors;
+  MmaShape s;
+  const u32 f8 = 1u << 10 | 16u << 17 | 1u << 23 | 8u << 24;  // e4m3 x e5m2, 128 x 128
+  ASSERT_FALSE(decode(f8 | 3u << 29 | 2u << 4, MmaKind::mxf8f6f4, false, s));
+  EXPECT_EQ(s.m, 128u);
+  EXPECT_EQ(s.n, 128u);
+  EXPECT_EQ(s.k, 32u);
+  EXPECT_EQ(s.a, ElementType::e4m3);
+  EXPECT_EQ(s.b, ElementType::e5m2);
+  EXPECT_EQ(s.d, SumType::f32);
+  EXPECT_EQ(s.scales(), 1u);
+  EXPECT_EQ(s.a_scale_id, 3u);
+  EXPECT_EQ(s.b_scale_id, 2u);
+  const u32 f4 = 1u << 7 | 1u << 10 | 32u << 17 | 16u << 24;  // e2m1, 256 x 256, ue4m3
+  ASSERT_FALSE(decode(f4, MmaKind::mxf4nvf4, false, s, true, V::block16));
+  EXPECT_EQ(s.m, 256u);
+  EXPECT_EQ(s.k, 64u);
+  EXPECT_EQ(s.scales(), 4u);
+  EXPECT_EQ(s.scale_format, ScaleFormat::ue4m3);
+  ASSERT_FALSE(decode(f4 | 1u << 23 | 2u << 29, MmaKind::mxf4, false, s, true));
+  EXPECT_EQ(s.scales(), 2u);
+  EXPECT_EQ(s.a_scale_id, 2u);
+  const auto fits = [&](u32 bits, MmaKind kind, V vectors, bool pair = false) {
+    return !decode(bits, kind, false, s, pair, vectors);
+  };
+  EXPECT_FALSE(fits(f4, MmaKind::mxf4, V::none, true));    // ue4m3 is for mxf4nvf4
+  EXPECT_FALSE(fits(f4, MmaKind::mxf4nvf4, V::x2, true));  // and for blocks of 16
+  EXPECT_TRUE(fits(f4, MmaKind::mxf4nvf4, V::x4, true));
+  EXPECT_FALSE(fits(f4 | 2u << 29, MmaKind::mxf4nvf4, V::x4, true));  // a whole cell
+  EXPECT_FALSE(fits(f4, MmaKind::mxf4nvf4, V::x4));                   // 256 rows are for two CTAs
+  EXPECT_FALSE(fits(f8 ^ 8u << 24 ^ 4u << 24, MmaKind::mxf8f6f4, V::none));  // nor are 64
+  EXPECT_FALSE(fits(f8 ^ 1u << 23, MmaKind::mxf8f6f4, V::none));
+  EXPECT_FALSE(fits(f8 | 1u << 31, MmaKind::mxf8f6f4, V::none));
+  EXPECT_TRUE(fits(f8 | 1u << 15 | 1u << 16, MmaKind::mxf8f6f4, V::none));
+  EXPECT_FALSE(fits(f4 | 1u << 15, MmaKind::mxf4nvf4, V::x4, true));
+  const u32 long_rows = f4 | 1u << 31;
+  EXPECT_FALSE(fits(long_rows, MmaKind::mxf4nvf4, V::x4, true));  // sm_103a has them
+  ASSERT_FALSE(decode(long_rows | 2u << 29, MmaKind::mxf4nvf4, false, s, true, V::block16, true));
+  EXPECT_EQ(s.k, 96u);
+  EXPECT_EQ(s.scales(), 6u);
+  EXPECT_TRUE(decode(long_rows | 1u << 29, MmaKind::mxf4nvf4, false, s, true, V::block16, true));
+  ASSERT_FALSE(
+      decode(long_rows | 1u << 23 | 3u << 29, MmaKind::mxf4, false, s, true, V::none, true));
+  EXPECT_EQ(s.scales(), 3u);
+  const u32 six_bits = f8 | 3u << 7;
+  EXPECT_TRUE(fits(six_bits, MmaKind::mxf8f6f4, V::none));
+  EXPECT_FALSE(fits(six_bits | 1u << 15, MmaKind::mxf8f6f4, V::none));  // table 54
+}
+
+// A cell's row is found as the row's cells are.
+TEST(Tcgen05, CellsOfScaleFactorsKnowTheirRow) {
+  for (const bool halves : {false, true}) {
+    for (const u32 rows : {16u, 64u, 144u, 256u}) {
+      const ScaleFactors factors{7, rows, 0, 1, halves};
+      const std::vector<CellRange> all = factors.cells();
+      u32 found = 0;
+      for (u32 lane = 0; lane < 128; ++lane) {
+        for (u32 column = 0; column < 32; ++column) {
+          const bool in = std::any_of(all.begin(), all.end(), [&](const CellRange& c) {
+            return c.meets({lane, 1, column, 1});
+          });
+          const auto row = factors.row_in({lane, column});
+          ASSERT_EQ(row.has_value(), in) << rows << ' ' << lane << ' ' << column;
+          found += in;
+          if (!in) continue;
+          const u32 part = halves ? rows / 2 : rows;
+          EXPECT_EQ(*row % part, (column - 7) * 32 + lane % 32);
+          EXPECT_EQ(*row / part, halves ? lane / 64 : 0);
+        }
+      }
+      EXPECT_EQ(found, rows * (halves ? 2 : 4));
+    }
+  }
 }
 
 // Table 39: two CTAs have M 128 or 256, and N in steps of 16, of integers in steps of 32.

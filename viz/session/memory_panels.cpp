@@ -95,6 +95,30 @@ std::optional<std::pair<u32, u32>> accumulator_place(const sim::Machine& machine
   return std::pair(cell.lane, cell.column - by->cells.front().column);
 }
 
+// Which scale factors of a product in flight a cell holds.
+std::string scale_factors_in(const sim::Machine& machine, const TensorNow& now,
+                             RunCursor::Cell cell) {
+  const sim::Block* block = sim::find_block(machine, now.block);
+  if (!block) return "";
+  for (const sim::AsyncOperation& o : block->flight.operations) {
+    sim::Multiplication m;
+    if (!sim::is_multiplication(o) || sim::decode(sim::MultiplicationWords::of(o), m)) continue;
+    if (!m.product.shape.scale_block) continue;
+    for (const sim::ScaleFactors* factors : {&m.a_scales, &m.b_scales}) {
+      const auto row = factors->row_in({cell.lane, cell.column});
+      if (!row) continue;
+      const char* one = factors == &m.a_scales ? "row" : "column";
+      const char* whose = factors == &m.a_scales ? "A" : "B";
+      const std::uint32_t last = factors->id + factors->count - 1;
+      return factors->count == 1
+                 ? fmt::format("{} {} of {}: byte {}", one, *row, whose, factors->id)
+                 : fmt::format("{} {} of {}: bytes {}-{}{}", one, *row, whose, factors->id, last,
+                               last < 4 ? "" : ", from the first cell on");
+    }
+  }
+  return "";
+}
+
 InspectorSection memory_section(const Session& session, const MemoryNow& now) {
   InspectorSection section{"Shared memory", {}, ""};
   section.lines.emplace_back("CTA", fmt::format("{}, {}", now.block, now.state));
@@ -234,6 +258,9 @@ Lines cell_lines(const Session& session, RunCursor::Cell cell) {
                                 at->second)
                : "";
     if (!element.empty()) lines.emplace_back("element", element);
+  }
+  if (const std::string scales = scale_factors_in(*machine, *now, cell); !scales.empty()) {
+    lines.emplace_back("scale factors", scales);
   }
   const TensorNow::Writer* by = now->writer_of(cell.lane, cell.column);
   if (by) {

@@ -14,6 +14,12 @@
 #define PRODUCT "tensor_step:mma " GROUP KIND COLLECT_A
 #define PRODUCT_OF(group) "tensor_step:mma " group KIND COLLECT_A
 #define PRODUCT_WS "tensor_step:mma ws " ONE KIND COLLECT_B
+#define SCALED(kind, scales) \
+  "tensor_step:mma " GROUP "kind:kind::" kind " block_scale scale_vectors:" scales " " COLLECT_A
+#define SCALED_PRODUCT(kind, scales)                                           \
+  {SCALED(kind, scales), "[a] b:b64 c:b64 e:b32 [b] [b] q"}, {                 \
+    SCALED(kind, scales), "[a] [b] c:b64 e:b32 [b] [b] q"                      \
+  }
 #define COPY "tensor_step:cp " GROUP
 #define UNPACK "to_format:b8x16 from_format:b6x16_p32|b4x16_p64"
 // A shape, how often, and the registers of a lane that this fills.
@@ -57,6 +63,9 @@ std::vector<Opcode> tcgen05_rows() {
         {PRODUCT_WS, "[a] [b] c:b64 e:b32 q"},
         {PRODUCT_WS, "[a] b:b64 c:b64 e:b32 q f:b64"},
         {PRODUCT_WS, "[a] [b] c:b64 e:b32 q f:b64"},
+        SCALED_PRODUCT("mxf8f6f4", "scale_vec::1X|block32?"),
+        SCALED_PRODUCT("mxf4", "scale_vec::2X|block32?"),
+        SCALED_PRODUCT("mxf4nvf4", "scale_vec::2X|scale_vec::4X|block16|block32"),
         {COPY "copied:128x256b|4x256b|128x128b", "[a] b:b64"},
         {COPY "copied:128x256b|4x256b|128x128b " UNPACK, "[a] b:b64"},
         {COPY "copied:64x128b warps:warpx2::02_13|warpx2::01_23", "[a] b:b64"},
@@ -97,6 +106,10 @@ std::vector<Opcode> tcgen05_rows() {
        "9.7.16",
        {{"", BLACKWELL, "8.6", "9.7.16"},
         {"kind:kind::i8", "sm_100a sm_110a", "8.6", "9.7.16.10.9"},
+        {"kind:kind::mxf4nvf4", BLACKWELL, "8.7", "9.7.16.10.9.1"},
+        {"scale_vectors:block16|block32", BLACKWELL, "8.8", "9.7.16.10.9.1"},
+        {"scale_vectors:scale_vec::1X|scale_vec::2X|scale_vec::4X", "sm_100a sm_103a sm_110a", "8.6",
+         "9.7.16.10.9.1"},
         {"tensor_step:shift", "sm_100a sm_103a sm_110a", "8.6", "9.7.16.9.3"}}},
   };
 }

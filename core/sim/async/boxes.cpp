@@ -22,7 +22,10 @@ BoxRow row_at(const Box& box, u32 number, const Coordinates& at) {
     if (at[d] < 0 || at[d] >= static_cast<std::int64_t>(map.dims[d])) row.end = row.first;
     row.address += static_cast<u64>(at[d]) * map.strides[d];
   }
-  row.address += static_cast<u64>(at[0] + row.first) * map.strides[0];
+  const std::int64_t first = at[0] + row.first;
+  const bool packed = map.packing != MapPacking::none;
+  row.address += packed ? map.global_bytes(static_cast<u64>(std::max<std::int64_t>(first, 0)))
+                        : static_cast<u64>(first) * map.strides[0];
   return row;
 }
 

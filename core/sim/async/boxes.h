@@ -25,8 +25,14 @@ struct Box {
 
   std::uint32_t rows() const;
   std::uint32_t row_bytes() const { return map.row_bytes(); }
-  // All of it, inside the tensor or not: what an mbarrier counts (seen on an H200 for boxes).
-  std::uint32_t bytes() const { return rows() * row_bytes(); }
+  // All of it, inside the tensor or not: what an mbarrier counts (seen on an H200 for boxes). Of
+  // packed elements those of global memory, as DeepGEMM's products of f8 and f4 count them
+  // (sm100_fp8_fp4_gemm_1d1d.cuh).
+  std::uint32_t bytes() const {
+    const std::uint32_t row = row_bytes();
+    return rows() * (packed() ? static_cast<std::uint32_t>(map.global_bytes(row)) : row);
+  }
+  bool packed() const { return map.packing != MapPacking::none; }
   // From one row to the next in shared memory: with a swizzle its whole span, however narrow the
   // rows are (seen on an H200); what is between them is left as it was.
   std::uint32_t pitch() const;

@@ -221,6 +221,19 @@ void for_chunks(const Box& box, F f) {
   }
 }
 
+// Sixteen elements to 16 bytes each; what is behind them in these nobody initialises.
+void take_packed(Model& machine, const Box& box, const BoxRow& row, AsyncOperation& o) {
+  const auto group = static_cast<u32>(box.map.global_bytes(16));
+  const Region* from = machine.region_of(row.address);
+  for (u32 e = row.first; e < row.end; e += 16) {
+    const u64 at = u64{row.number} * box.row_bytes() + e;
+    take_global(machine, *from, row.address - from->base() + (e - row.first) / 16 * group, group, o,
+                at);
+    if (o.undefined.empty()) o.undefined.assign(o.bytes.size(), 0);
+    for (u32 i = group; i < 16; ++i) o.undefined[at + i] = 0xff;
+  }
+}
+
 bool read_box(Model& machine, Block&, AsyncOperation& o) {
   const Box box = box_in(o);
   const u32 width = box.map.element_bytes(), pitch = box.row_bytes();
@@ -228,6 +241,7 @@ bool read_box(Model& machine, Block&, AsyncOperation& o) {
   fill(box.map, o.bytes);
   for_rows(box, [&](const BoxRow& row) {
     if (row.first >= row.end) return true;
+    if (box.packed()) return take_packed(machine, box, row, o), true;
     const Region* from = machine.region_of(row.address);
     take_global(machine, *from, row.address - from->base(), (row.end - row.first) * width, o,
                 u64{row.number} * pitch + u64{row.first} * width);
@@ -305,7 +319,7 @@ void box_pieces(const AsyncOperation& o, const Visit& f) {
   const Box box = box_in(o);
   for_rows(box, [&](const BoxRow& row) {
     if (row.first >= row.end) return true;
-    return f({row.address, row.address + u64{row.end - row.first} * box.map.element_bytes()});
+    return f({row.address, row.address + box.map.global_bytes(row.end - row.first)});
   });
 }
 
@@ -331,7 +345,9 @@ u64 SharedTile::origin(u32 byte) const {
   const BoxRow row = row_of(box, line);
   const u32 width = box.map.element_bytes(), element = at / width;
   if (element < row.first || element >= row.end) return 0;
-  return row.address + u64{element - row.first} * width;
+  if (!box.packed()) return row.address + u64{element - row.first} * width;
+  const u64 group = box.map.global_bytes(16);
+  return element % 16 < group ? row.address + (element - row.first) / 16 * group + element % 16 : 0;
 }
 
 void SharedTiles::put(const SharedTile& tile) {

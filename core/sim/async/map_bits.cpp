@@ -15,6 +15,7 @@ struct Small {
   std::array<std::uint8_t, most_map_dims> steps;
   std::uint8_t mode, atomicity;  // of the swizzle, as tensormap.replace numbers them
   std::uint8_t im2col;
+  std::uint8_t packing;
 };
 
 struct Narrow {  // of an im2col map
@@ -56,6 +57,7 @@ MapBits encode(const MapFields& map) {
   wide.small.interleave = static_cast<std::uint8_t>(map.interleave);
   wide.small.swizzle = static_cast<std::uint8_t>(map.swizzle);
   wide.small.nan_fill = map.nan_fill;
+  wide.small.packing = static_cast<std::uint8_t>(map.packing);
   const auto swizzle = static_cast<std::uint8_t>(map.swizzle);
   wide.small.mode = std::min<std::uint8_t>(swizzle, 3);
   wide.small.atomicity = static_cast<std::uint8_t>(swizzle - wide.small.mode);
@@ -79,6 +81,13 @@ std::optional<DType> element_type(std::uint64_t number) {
                              DType::f16, DType::f32, DType::f32, DType::f64, DType::bf16};
   if (number >= std::size(types) || number == 8) return std::nullopt;  // 8 is f32 with .ftz
   return types[number];
+}
+
+// 14 is .b4x16_p64, 15 .b6x16_p32; 13, .b4x16, is not simulated.
+MapPacking packing_of(std::uint64_t number) {
+  return number == 14   ? MapPacking::b4x16_p64
+         : number == 15 ? MapPacking::b6x16_p32
+                        : MapPacking::none;
 }
 
 }  // namespace
@@ -125,6 +134,8 @@ std::optional<std::string> replace_field(MapBits& bits, MapField field, std::uin
       small.steps[dimension] = byte;
       break;
     case MapField::elemtype:
+      small.packing = static_cast<std::uint8_t>(packing_of(value));
+      if (small.packing) value = 0;  // u8
       good = element_type(value).has_value();
       if (good) small.dtype = static_cast<std::uint8_t>(*element_type(value));
       break;
@@ -172,6 +183,8 @@ std::optional<MapFields> fields_of(const MapBits& bits) {
   map.interleave = static_cast<MapInterleave>(wide.small.interleave);
   map.swizzle = static_cast<MapSwizzle>(wide.small.swizzle);
   map.nan_fill = wide.small.nan_fill != 0;
+  if (wide.small.packing > static_cast<std::uint8_t>(MapPacking::b6x16_p32)) return std::nullopt;
+  map.packing = static_cast<MapPacking>(wide.small.packing);
   map.strides[0] = map.element_bytes();
   for (std::uint32_t d = 0; d < map.rank; ++d) {
     if (d > 0) map.strides[d] = wide.strides[d - 1];

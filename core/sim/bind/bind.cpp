@@ -246,7 +246,8 @@ class Binder {
     c.c = value(o[2]);
     c.e = value(o[3]);
     const bool masks = o[4].kind == Operand::Kind::vector;
-    const Operand* rest = o + (masks ? 5 : 4);
+    const bool scaled = i.modifiers.has(Field::block_scale);
+    const Operand* rest = o + (scaled ? 6 : masks ? 5 : 4);
     read_predicate(rest[0], c);
     const bool more = rest + 1 < o + i.count, ws = i.modifiers.has(Field::ws);
     if (more && ws) c.d = value(rest[1]);  // zero columns
@@ -258,6 +259,11 @@ class Binder {
     for (std::uint32_t e = 0; e < 8; ++e) {
       const bool given = masks && e < o[4].count;
       out_.elements.push_back(given ? value(program_.elements[o[4].index + e]) : nothing);
+    }
+    for (std::uint32_t k = 4; scaled && k < 6; ++k) {
+      const bool based = o[k].index != ptx::no_register;
+      out_.elements.push_back(based ? program_.registers[o[k].index].place : nothing);
+      out_.elements.push_back(static_cast<Reference>(o[k].value));
     }
   }
 

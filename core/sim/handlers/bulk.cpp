@@ -356,7 +356,17 @@ bool check_start(Core& x, int lane, Way way, const Box& box) {
     return false;
   }
   const std::int64_t byte = std::int64_t{box.start[0]} * box.map.element_bytes();
-  if (byte % grain == 0) return true;
+  constexpr std::int64_t packed_grain = 128;  // 9.7.9.25.5.1
+  if (byte % (box.packed() ? packed_grain : std::int64_t{grain}) == 0) return true;
+  if (box.packed()) {
+    x.reports->fault(
+        x, lane, "misaligned",
+        fmt::format("the box begins at element {} of dimension 0; boxes of {} begin at "
+                    "multiples of 128 (PTX ISA 9.7.9.25.5.1)",
+                    box.start[0], name_of(box.map.packing)),
+        "a multiple of 128 elements", fmt::format("{}", box.start[0]));
+    return false;
+  }
   x.reports->fault(
       x, lane, "misaligned",
       fmt::format("the box begins at element {} of dimension 0, which is byte {}; boxes "
@@ -409,8 +419,7 @@ bool check_rows(Core& x, const Code& c, int lane, Way way, const Box& box) {
   bool good = true;
   for_rows(box, [&](const BoxRow& row) {
     if (row.first >= row.end) return true;
-    good = check_global(x, c, lane, way, row.address,
-                        u64{row.end - row.first} * box.map.element_bytes(), 1);
+    good = check_global(x, c, lane, way, row.address, box.map.global_bytes(row.end - row.first), 1);
     return good;
   });
   return good;
@@ -464,6 +473,14 @@ bool copy_box(Core& x, const Code& c, int lane, const ptx::Modifiers& how) {
     box.offsets[d] = operands.half();
   }
   if (!read_map(x, lane, map, how, box.map)) return false;
+  if (way != Way::load && box.packed()) {
+    x.reports->fault(x, lane, "bad_tensor_map",
+                     fmt::format("elements of {} are only loaded: nothing writes them to global "
+                                 "memory (PTX ISA 9.7.9.25.5.1; .b6p2x16 is not simulated)",
+                                 name_of(box.map.packing)),
+                     "another type, or a load", std::string(name_of(box.map.packing)));
+    return false;
+  }
   if (way == Way::reduce && !check_reduction(x, lane, box)) return false;
   if (!check_start(x, lane, way, box) || !check_pixels(x, lane, way, box)) return false;
   const u32 bytes = box.rows() * box.pitch();

@@ -55,10 +55,14 @@ OperandBytes read_operand(const SharedMatrix& matrix, u32 rows, ElementType type
   const u32 elements = elements_of_piece(type), width = width_of(type);
   const u32 lines = matrix.k_major ? rows : row_bytes / width;
   const u32 count = matrix.k_major ? row_bytes / 16 : rows / elements;
+  // Of the upper 8 bytes of a piece: those that hold elements, not padding.
+  const int bits = bits_of(type);
+  const u8 rest = bits == 4 ? 0 : bits == 6 ? 0x0f : 0xff;
   for (u32 l = 0; l < lines; ++l) {
     for (u32 p = 0; p < count; ++p) {
       const u32 at = matrix.piece(l, p);
-      const bool bad = undefined_bits && (undefined_bits[at / 8] | undefined_bits[at / 8 + 1]);
+      const bool bad =
+          undefined_bits && (undefined_bits[at / 8] | (undefined_bits[at / 8 + 1] & rest));
       if (matrix.k_major && bits_of(type) >= 8) {
         std::memcpy(&out.bytes[l * row_bytes + p * 16], memory + at, 16);
         out.undefined[l] |= bad;

@@ -46,7 +46,27 @@ std::optional<DescriptorError> base_offset(u64 bits, SwizzleMode swizzle) {
 
 }  // namespace
 
-std::optional<DescriptorError> decode(u64 bits, bool transposed, bool wide, SharedMatrix& out) {
+namespace {
+
+// Rows of 48 bytes: those of swizzled layouts that run over their 128 (64, 32) bytes go on at an
+// absolute address, which only 128 bytes have (9.7.16.3.1.2.1).
+std::optional<DescriptorError> check_long_rows(u64 bits, const SharedMatrix& m) {
+  const u32 width = swizzle_width(m.swizzle), in_row = width ? m.address % width : 0;
+  if (m.absolute && m.swizzle != SwizzleMode::bytes_128) {
+    return error(bits, "swizzling mode", 61, 3,
+                 "2, 128 bytes, with an absolute leading address (9.7.16.3.1.2.1)");
+  }
+  if (m.absolute || width == 0 || in_row + 48 <= width) return std::nullopt;
+  return error(bits, "leading stride mode", 52, 1,
+               fmt::format("1, and the address of the next chunk: rows of 48 bytes that begin at "
+                           "byte {} of {} run over their end (9.7.16.3.1.2)",
+                           in_row, width));
+}
+
+}  // namespace
+
+std::optional<DescriptorError> decode(u64 bits, bool transposed, bool wide, SharedMatrix& out,
+                                      bool long_rows) {
   // Every field is 14 bits of (x & 0x3ffff) >> 4: what stands above comes of an address or stride
   // that was not cut off, and would run into the next field.
   for (const int reserved : {14, 30}) {
@@ -56,9 +76,9 @@ std::optional<DescriptorError> decode(u64 bits, bool transposed, bool wide, Shar
   }
   if (field(bits, 46, 3) != 1) return error(bits, "constant", 46, 3, "0b001 (table 40)");
   if (field(bits, 53, 8) != 0) return error(bits, "constant", 53, 8, "0 (table 40)");
-  if (field(bits, 52, 1) != 0) {
+  if (field(bits, 52, 1) != 0 && !long_rows) {
     return error(bits, "leading stride mode", 52, 1,
-                 "0: absolute addresses are for sm_103a (9.7.16.4.1.1)");
+                 "0: absolute addresses are for K 96 on sm_103a (9.7.16.3.1.2)");
   }
   if (!swizzle_of(field(bits, 61, 3), out.swizzle)) {
     return error(bits, "swizzling mode", 61, 3,
@@ -68,7 +88,12 @@ std::optional<DescriptorError> decode(u64 bits, bool transposed, bool wide, Shar
   out.leading = field(bits, 16, 14) << 4;
   out.stride = field(bits, 32, 14) << 4;
   out.k_major = !transposed;
+  out.absolute = field(bits, 52, 1);
+  if (out.absolute) out.leading -= ptx::system_shared;
   if (auto wrong = base_offset(bits, out.swizzle)) return wrong;
+  if (long_rows) {
+    if (auto wrong = check_long_rows(bits, out)) return wrong;
+  }
   const bool by_32 = out.swizzle == SwizzleMode::bytes_128_by_32;
   if (transposed && wide != by_32) {
     return error(bits, "swizzling mode", 61, 3,

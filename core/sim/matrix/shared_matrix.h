@@ -17,6 +17,8 @@
 //
 //   K-major   none    (l % 8) * 16 + (l / 8) * stride + p * leading       l: row, p: K
 //             w       (l % 8) * w  + (l / 8) * stride + p * 16            p: below 2
+//             128, absolute: where a row's 128 bytes end, what comes next is at the address that
+//                      the leading stride's field holds (sm_103a, K of 48 bytes: 9.7.16.3.1.2)
 //   MN-major  none    (l % 8) * 16 + (l / 8) * leading + p * stride       l: K, p: rows
 //             w       (l % 8) * w  + (l / 8) * stride + (p % W) * 16 + (p / W) * leading
 //             128 in 32-byte atoms: as 128, with lines by fours           (Cutlass,
@@ -43,6 +45,7 @@ struct SharedMatrix {
   std::uint32_t leading = 0, stride = 0;
   SwizzleMode swizzle = SwizzleMode::none;
   bool k_major = true;
+  bool absolute = false;  // `leading` is where pieces behind the 128 bytes of a row go on
 
   // Of the 16 bytes of piece p of line l: their offset in shared memory.
   std::uint32_t piece(std::uint32_t line, std::uint32_t piece) const;
@@ -80,6 +83,11 @@ constexpr std::uint32_t swizzled(SwizzleMode mode, std::uint32_t address) {
 
 inline std::uint32_t SharedMatrix::piece(std::uint32_t line, std::uint32_t piece) const {
   const std::uint32_t width = swizzle_width(swizzle);
+  if (absolute) {
+    const std::uint32_t at = address / 16 % 8 + piece;  // in the row of 128 bytes
+    const std::uint32_t base = at < 8 ? address / 128 * 128 + at * 16 : leading + (at - 8) * 16;
+    return swizzled(swizzle, base + line % 8 * width + line / 8 * stride);
+  }
   std::uint32_t offset = 0;
   if (width == 0) {
     const std::uint32_t along = k_major ? leading : stride, across = k_major ? stride : leading;
@@ -96,10 +104,10 @@ inline std::uint32_t SharedMatrix::piece(std::uint32_t line, std::uint32_t piece
 }
 
 // Of tcgen05. `transposed` is the bit of the instruction descriptor that makes it MN-major, `wide`
-// that its elements have 32 bits (tf32). Nothing else is looked at: whether it is in the block's
-// memory shows when it is read.
+// that its elements have 32 bits (tf32), `long_rows` that rows have 48 bytes (K 96). Nothing else
+// is looked at: whether it is in the block's memory shows when it is read.
 std::optional<DescriptorError> decode(std::uint64_t bits, bool transposed, bool wide,
-                                      SharedMatrix& out);
+                                      SharedMatrix& out, bool long_rows = false);
 
 // Of wgmma; `transposed` is the instruction's own operand. The bits in no field are not looked at.
 std::optional<DescriptorError> decode_wgmma(std::uint64_t bits, bool transposed, SharedMatrix& out);

@@ -1,6 +1,7 @@
 #include "core/sim/matrix/sums.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "core/numeric/tile_product.h"
@@ -134,6 +135,61 @@ void add_tiles(const SumOfProducts& s, const std::byte* a, const std::byte* b, b
   }
 }
 
+// ---- scale factors of blocks ----
+
+void add_groups(const SumOfProducts& s, const std::byte* a, const std::byte* b, bool exact,
+                const std::vector<SumPart>& parts) {
+  const u32 row = s.k / 2, factors = s.k / s.scales.block;  // bytes
+  const bool fused = !exact &&
+                     TileGroups::fuses(s.scales.format, s.scales.a, std::size_t{s.m} * factors) &&
+                     TileGroups::fuses(s.scales.format, s.scales.b, std::size_t{s.n} * factors);
+  TileGroups product(s.scales.format, static_cast<int>(s.k), static_cast<int>(s.scales.block),
+                     fused ? TileProduct::Sums::fused : TileProduct::Sums::exact);
+  product.take_a({a, s.scales.a, s.negate_a}, static_cast<int>(s.m));
+  u32 taken = ~0u;
+  for (const SumPart& part : parts) {
+    if (part.column != taken) {
+      const std::size_t first = part.column;
+      product.take_b({b + first * row, s.scales.b + first * factors, s.negate_b},
+                     static_cast<int>(part.columns));
+      taken = part.column;
+    }
+    product.add(static_cast<int>(part.row), static_cast<int>(part.rows), part.cells,
+                static_cast<int>(part.pitch));
+  }
+}
+
+std::vector<std::int16_t> exponents_of(const std::byte* ue8m0, u32 count) {
+  std::vector<std::int16_t> out(count);
+  for (u32 i = 0; i < count; ++i) {
+    const auto field = static_cast<std::int16_t>(ue8m0[i]);
+    out[i] = field == 255 ? scale_nan : static_cast<std::int16_t>(field - 127);
+  }
+  return out;
+}
+
+// Of a factor a row: K is one block.
+void add_scaled(const SumOfProducts& s, const std::byte* a, const std::byte* b, bool exact,
+                const std::vector<SumPart>& parts) {
+  const std::vector<std::int16_t> rows = exponents_of(s.scales.a, s.m),
+                                  columns = exponents_of(s.scales.b, s.n);
+  const auto fits = [](std::int16_t e) { return std::abs(e) <= most_fused; };
+  const bool fused = !exact && std::all_of(rows.begin(), rows.end(), fits) &&
+                     std::all_of(columns.begin(), columns.end(), fits);
+  TileProduct product = tile_product(s, a, !fused, TileProduct::Where::rows);
+  u32 taken = ~0u;
+  for (const SumPart& part : parts) {
+    const std::int16_t* up = columns.data() + part.column;
+    if (part.column != taken) {
+      const std::byte* first = b + std::size_t{part.column} * s.k;
+      product.take_b({format_of(s.b), first, s.negate_b}, static_cast<int>(part.columns));
+      taken = part.column;
+    }
+    product.add(static_cast<int>(part.row), static_cast<int>(part.rows), s.rule,
+                {part.cells, static_cast<int>(part.pitch), nullptr}, {rows.data(), up});
+  }
+}
+
 std::int64_t integer(ElementType type, std::byte b) {
   return type == ElementType::s8 ? static_cast<std::int8_t>(b) : static_cast<std::int64_t>(b);
 }
@@ -231,6 +287,10 @@ void add_products(const SumOfProducts& sum, const std::byte* a, const std::byte*
                   const std::vector<SumPart>& parts) {
   if (sum.a == ElementType::b1) return add_bits(sum, a, b, parts);
   if (sum.d == SumType::s32) return add_integers(sum, a, b, parts);
+  if (sum.scales.block) {
+    return sum.scales.packed ? add_groups(sum, a, b, exact, parts)
+                             : add_scaled(sum, a, b, exact, parts);
+  }
   if (in_tiles(sum, exact)) return add_tiles(sum, a, b, exact, parts);
   Chip(sum, a, b).run(parts);
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/numeric/tensor_core.h"
+#include "core/numeric/tile_groups.h"
 
 namespace tilescope::sim {
 
@@ -23,6 +24,15 @@ FloatFormat format_of(ElementType type);
 // Bytes of an element in a row of A or B: 1, 2 or 4. Not of bits.
 std::uint32_t width_of(ElementType type);
 
+// Factors of blocks of A's rows and of B's (core/numeric/tile_groups.h), row after row; B's of the
+// same rows as B.
+struct BlockScales {
+  ScaleFormat format = ScaleFormat::ue8m0;
+  std::uint32_t block = 0;  // elements that share one; 0: there are none
+  bool packed = false;      // elements of 4 bits, two a byte
+  const std::byte *a = nullptr, *b = nullptr;
+};
+
 struct SumOfProducts {
   std::uint32_t m = 0, n = 0, k = 0;
   ElementType a = ElementType::f16, b = ElementType::f16;
@@ -30,6 +40,7 @@ struct SumOfProducts {
   bool saturate = false;                    // of integers: stops at the largest and the least
   bool negate_a = false, negate_b = false;  // of floats
   StepRule rule;                            // of floats: how the chip adds
+  BlockScales scales{};
 };
 
 // A part of D: rows [row, row + rows) and columns [column, column + columns), rows `pitch` apart.

@@ -3,7 +3,8 @@
 // Each lane that executes an mma issues one: the instruction is a single thread's. Code of an mma:
 // a and immediate D's address, b A's descriptor or address, c B's descriptor, e the instruction
 // descriptor, r whether it accumulates, width the scale, d the zero-column mask or nothing;
-// elements: whether A is in TMEM, the offset of its address, eight masks of lanes (or nothing).
+// elements: whether A is in TMEM, the offset of its address, eight masks of lanes (or nothing);
+// with .block_scale the register and the offset of each of the two addresses of scale factors.
 #include "core/sim/tcgen05/handlers.h"
 
 #include <fmt/format.h>
@@ -54,6 +55,14 @@ MultiplicationWords words_of(const Core& x, const Code& c, int lane) {
     if (more[2 + i] == nothing) continue;
     w.disabled[i / 2] |= u64{lane_array<u32>(x, more[2 + i])[lane]} << 32 * (i % 2);
   }
+  if (!how.has(Field::block_scale)) return w;
+  w.vectors = static_cast<ptx::ScaleVectors>(how[Field::scale_vectors]);
+  const auto address = [&](const Reference* at) {
+    return at[1] + (at[0] == nothing ? 0 : lane_array<u32>(x, at[0])[lane]);
+  };
+  w.ultra = x.machine->program().module->target == "sm_103a";
+  w.a_scales = address(more + 10);
+  w.b_scales = address(more + 12);
   return w;
 }
 
@@ -101,8 +110,8 @@ void note_columns(Core& x, int lane, const Multiplication& m) {
 
 // The matrix's bytes of a block's shared memory.
 bool find_bytes(Core& x, int lane, const Block& block, const SharedMatrix& matrix, u32 rows,
-                ElementType type, std::string_view name, std::vector<Range>& out) {
-  return find_pieces(x, lane, block, matrix, pieces(matrix, rows, type),
+                ElementType type, u32 row_bytes, std::string_view name, std::vector<Range>& out) {
+  return find_pieces(x, lane, block, matrix, pieces(matrix, rows, type, row_bytes),
                      fmt::format("the descriptor of {}", name), out);
 }
 
@@ -145,8 +154,8 @@ bool check_other_products(Core& x, int lane, const Multiplication& m,
         return std::any_of(q.begin(), q.end(), [&](const CellRange& s) { return r.meets(s); });
       });
     };
-    if (!meet(d, other.d_range()) && !meet(d, other.a_range()) &&
-        !meet(m.a_range(), other.d_range())) {
+    if (!meet(d, other.d_range()) && !meet(d, other.read_range()) &&
+        !meet(m.read_range(), other.d_range())) {
       continue;
     }
     const Site site = x.machine->site(*x.machine->member(*x.block, o.issuer), o.thread, o.pc);
@@ -156,7 +165,7 @@ bool check_other_products(Core& x, int lane, const Multiplication& m,
                                    "thread, is still writing or reading",
                                    cells_text(d[0]), text(site)),
                        "a commit of the other thread, and a wait for it", "an mma in flight");
-      x.reports->explain(of_two_products(x, lane, d, m.a_range(), o));
+      x.reports->explain(of_two_products(x, lane, d, m.read_range(), o));
       return false;
     }
     x.reports->hazard(x, lane, "mma_order", o.pc, [&] {
@@ -167,7 +176,7 @@ bool check_other_products(Core& x, int lane, const Multiplication& m,
           cells_text(d[0]), text(site));
       r.expected = "a commit between them, and a wait for it (PTX ISA 9.7.16.6.2)";
       r.found = "an mma in flight";
-      r.evidence = of_two_products(x, lane, d, m.a_range(), o);
+      r.evidence = of_two_products(x, lane, d, m.read_range(), o);
       return r;
     });
   }
@@ -177,15 +186,18 @@ bool check_other_products(Core& x, int lane, const Multiplication& m,
 // What it uses of one block's TMEM is that block's.
 bool check_cells(Core& x, int lane, const Block& block, const Multiplication& m) {
   return owns_cells(x, lane, block, m.d_range(), "D of the mma") &&
-         owns_cells(x, lane, block, m.a_range(), "A of the mma");
+         owns_cells(x, lane, block, m.a_range(), "A of the mma") &&
+         owns_cells(x, lane, block, m.a_scales.cells(), "the scale factors of A of the mma") &&
+         owns_cells(x, lane, block, m.b_scales.cells(), "the scale factors of B of the mma");
 }
 
 // And of its shared memory. A and B lie at the same places in both blocks of a pair.
 bool find_operands(Core& x, int lane, const Block& block, const Multiplication& m,
                    std::vector<Range>& out) {
   const MmaShape& s = m.product.shape;
-  return (m.a_in_tensor_memory || find_bytes(x, lane, block, m.a, m.a_rows, s.a, "A", out)) &&
-         find_bytes(x, lane, block, m.b, m.b_lines(), s.b, "B", out);
+  return (m.a_in_tensor_memory ||
+          find_bytes(x, lane, block, m.a, m.a_rows, m.stored(s.a), s.row_bytes(), "A", out)) &&
+         find_bytes(x, lane, block, m.b, m.b_lines(), m.stored(s.b), s.row_bytes(), "B", out);
 }
 
 // "Issue from a single thread from the CTA-Pair would initiate the base operation": of either block
@@ -194,7 +206,7 @@ bool issue_with_peer(Core& x, int lane, const Multiplication& m, AsyncOperation 
   Block* peer = find_peer(x, lane, "tcgen05.mma");
   if (!peer || !check_cells(x, lane, *peer, m) ||
       !check_peer_tensor_use(x, lane, *peer, TensorUse::product, m.d_range()) ||
-      !check_peer_tensor_use(x, lane, *peer, TensorUse::operand, m.a_range())) {
+      !check_peer_tensor_use(x, lane, *peer, TensorUse::operand, m.read_range())) {
     return false;
   }
   AsyncOperation guard;
@@ -211,7 +223,10 @@ bool issue_multiplication(Core& x, const Code& c, int lane) {
   if (const auto error = decode(words, m)) return refuse(x, lane, *error);
   if (!check_lanes(x, lane, m)) return false;
   note_columns(x, lane, m);
-  const std::vector<CellRange> d = m.d_range(), a = m.a_range();
+  if (m.a_in_tensor_memory && !is_packed(words.kind) && bits_of(m.product.shape.a) < 8) {
+    note_unpacked_bits(x, lane);
+  }
+  const std::vector<CellRange> d = m.d_range(), a = m.read_range();
   if (!check_cells(x, lane, *x.block, m) || !check_other_products(x, lane, m, d) ||
       !check_tensor_use(x, lane, TensorUse::product, d) ||
       !check_tensor_use(x, lane, TensorUse::operand, a)) {

@@ -21,6 +21,9 @@ void find_loaded(const ptx::Program& program, Bound& bound);
 // The pipe of the products, transfers and commits of a thread.
 std::uint32_t tensor_pipe(const Core& x, int lane);
 
+// That where elements of 4 and 6 bits are in bytes of TMEM is taken from others than the ISA.
+void note_unpacked_bits(Core& x, int lane);
+
 // Are these cells the block's? A fault where they are not; `what` for the sentence.
 bool owns_cells(Core& x, int lane, const Block& block, const std::vector<CellRange>& cells,
                 std::string_view what);

@@ -30,7 +30,12 @@ std::optional<ElementType> element(MmaKind kind, u32 code) {
     case MmaKind::tf32:
       if (code == 2) return T::tf32;
       break;
-    case MmaKind::f8f6f4: {
+    case MmaKind::mxf4:
+    case MmaKind::mxf4nvf4:
+      if (code == 1) return T::e2m1;
+      break;
+    case MmaKind::f8f6f4:
+    case MmaKind::mxf8f6f4: {
       constexpr std::optional<T> types[] = {T::e4m3, T::e5m2, std::nullopt, T::e2m3,
                                             T::e3m2, T::e2m1, std::nullopt, std::nullopt};
       return types[code];
@@ -50,7 +55,11 @@ std::string_view types_of(MmaKind kind) {
       return "0 f16 or 1 bf16";
     case MmaKind::tf32:
       return "2 tf32";
+    case MmaKind::mxf4:
+    case MmaKind::mxf4nvf4:
+      return "1 e2m1";
     case MmaKind::f8f6f4:
+    case MmaKind::mxf8f6f4:
       return "0 e4m3, 1 e5m2, 3 e2m3, 4 e3m2 or 5 e2m1";
     default:
       return "0 u8 or 1 s8";
@@ -82,9 +91,106 @@ std::string columns_text(MmaKind kind, bool ws, bool pair) {
                              : "N of 8 to 256 in steps of 8";
 }
 
+// ---- kinds with scale factors ----
+
+// Elements that share a factor (tables 56 and 57); .block32 is the same as 1X with K 32 and as 2X
+// with K 64, .block16 as 4X.
+u32 scale_block_of(MmaKind kind, ptx::ScaleVectors vectors) {
+  const bool four = vectors == ptx::ScaleVectors::x4 || vectors == ptx::ScaleVectors::block16;
+  return kind == MmaKind::mxf4nvf4 && four ? 16 : 32;
+}
+
+std::optional<DescriptorError> check_reserved(u32 bits, MmaKind kind, bool ultra) {
+  const std::string zero = kind == MmaKind::mxf8f6f4 ? "0 (table 43)" : "0 (table 44)";
+  if (field(bits, 0, 2)) return error(bits, "reserved field", 0, 2, zero);
+  if (field(bits, 2, 1)) return error(bits, "sparsity", 2, 1, "0: only .sp is sparse");
+  for (const int reserved : {3, 6}) {
+    if (field(bits, reserved, 1)) return error(bits, "reserved field", reserved, 1, zero);
+  }
+  if (field(bits, 24, 3)) {
+    return error(bits, "reserved field", 24, 3,
+                 zero + ": M is 128 or 256, as M >> 7 in bits 27-28");
+  }
+  if (!field(bits, 31, 1) || (is_packed(kind) && ultra)) return std::nullopt;
+  return error(bits, is_packed(kind) ? "K dimension" : "reserved field", 31, 1,
+               is_packed(kind) ? "0, K 64: K 96 is for sm_103a (9.7.16.2.1.1)" : zero);
+}
+
+// The IDs: bytes of the cells from which factors are taken (9.7.16.10.7.2, 9.7.16.10.7.3).
+std::optional<DescriptorError> check_scales(u32 bits, MmaKind kind, const MmaShape& shape) {
+  const u32 count = shape.scales();
+  for (const int at : {29, 4}) {
+    // With K 96 three begin at any byte, six at every other: they run on into the next cell.
+    if (field(bits, at, 2) % (count == 3 ? 1 : count == 6 ? 2 : count) == 0) continue;
+    return error(bits, at == 4 ? "ID of B's scale factors" : "ID of A's scale factors", at, 2,
+                 count != 4 ? fmt::format("0 or 2 with {} factors a row", count)
+                            : "0 with four factors a row (.scale_vec::4X)");
+  }
+  if (field(bits, 23, 1)) return std::nullopt;
+  if (kind != MmaKind::mxf4nvf4) {
+    return error(bits, "type of the scale factors", 23, 1, "1 ue8m0 (table 57)");
+  }
+  if (shape.scale_block == 16) return std::nullopt;
+  return error(bits, "type of the scale factors", 23, 1,
+               "1 ue8m0: 0 ue4m3 is for .scale_vec::4X or .block16 (table 57)");
+}
+
+std::optional<DescriptorError> check_transposed(u32 bits, MmaKind kind, const MmaShape& shape,
+                                                bool pair) {
+  for (const int at : {15, 16}) {
+    if (!field(bits, at, 1)) continue;
+    const char* name = at == 15 ? "transposition of A" : "transposition of B";
+    if (is_packed(kind)) return error(bits, name, at, 1, "0: 4 bits are K-major (table 44)");
+    if (bits_of(at == 15 ? shape.a : shape.b) < 8) {
+      return error(bits, name, at, 1, "0: elements of 4 and 6 bits are K-major (table 54)");
+    }
+  }
+  const u32 step = pair ? 32 : 16;
+  if (!shape.transpose_b || shape.n % step == 0) return std::nullopt;
+  return error(bits, "N >> 3", 17, 6,
+               fmt::format("N in steps of {} where 8-bit B is transposed (table 52)", step));
+}
+
+std::optional<DescriptorError> decode_scaled(u32 bits, MmaKind kind, MmaShape& out, bool pair,
+                                             ptx::ScaleVectors vectors, bool ultra) {
+  if (auto wrong = check_reserved(bits, kind, ultra)) return wrong;
+  const bool packed = is_packed(kind);
+  const std::string types = fmt::format("{} (table {})", types_of(kind), packed ? 44 : 43);
+  const std::optional<ElementType> a = element(kind, field(bits, 7, 3)),
+                                   b = element(kind, field(bits, 10, packed ? 2 : 3));
+  if (!a) return error(bits, "type of A", 7, 3, types);
+  if (!b) return error(bits, "type of B", 10, packed ? 2 : 3, types);
+  if (packed && field(bits, 12, 1)) return error(bits, "reserved field", 12, 1, "0 (table 44)");
+  out.m = field(bits, 27, 2) << 7;
+  out.n = field(bits, 17, 6) << 3;
+  if (pair ? out.m != 128 && out.m != 256 : out.m != 128) {
+    return error(bits, "M >> 7", 27, 2,
+                 pair ? "M of 128 or 256 in two CTAs (table 39)"
+                      : "M of 128 in one CTA with scale factors (table 39)");
+  }
+  if (!columns_fit(kind, false, pair, out.n)) {
+    return error(bits, "N >> 3", 17, 6, columns_text(kind, false, pair) + " (table 39)");
+  }
+  out.k = field(bits, 31, 1) ? 96 : packed ? 64 : 32;
+  out.a = *a;
+  out.b = *b;
+  out.negate_a = field(bits, 13, 1);
+  out.negate_b = field(bits, 14, 1);
+  out.transpose_a = field(bits, 15, 1);
+  out.transpose_b = field(bits, 16, 1);
+  out.scale_block = scale_block_of(kind, vectors);
+  out.scale_format = field(bits, 23, 1) ? ScaleFormat::ue8m0 : ScaleFormat::ue4m3;
+  out.a_scale_id = field(bits, 29, 2);
+  out.b_scale_id = field(bits, 4, 2);
+  if (auto wrong = check_transposed(bits, kind, out, pair)) return wrong;
+  return check_scales(bits, kind, out);
+}
+
 }  // namespace
 
-std::optional<DescriptorError> decode(u32 bits, MmaKind kind, bool ws, MmaShape& out, bool pair) {
+std::optional<DescriptorError> decode(u32 bits, MmaKind kind, bool ws, MmaShape& out, bool pair,
+                                      ptx::ScaleVectors vectors, bool ultra) {
+  if (is_block_scaled(kind)) return decode_scaled(bits, kind, out, pair, vectors, ultra);
   if (field(bits, 2, 1)) return error(bits, "sparsity", 2, 1, "0: only .sp is sparse");
   if (field(bits, 0, 2)) return error(bits, "sparsity selector", 0, 2, "0 without sparsity");
   for (const int reserved : {6, 23, 29}) {

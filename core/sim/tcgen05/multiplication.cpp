@@ -31,12 +31,32 @@ Multiplication decoded(const AsyncOperation& o) {
 
 // "byte 128 of shared memory (A)": the first byte of an operand that nobody has defined.
 std::string undefined_byte(const Block& block, const SharedMatrix& matrix, u32 rows,
-                           ElementType type, const char* name) {
-  for (const u32 piece : pieces(matrix, rows, type)) {
-    for (u32 at = piece; at < piece + 16; ++at) {
+                           ElementType type, u32 row_bytes, const char* name) {
+  for (const u32 piece : pieces(matrix, rows, type, row_bytes)) {
+    const u32 held = bits_of(type) == 4 || bits_of(type) == 6 ? 2u * bits_of(type) : 16u;
+    for (u32 at = piece; at < piece + held; ++at) {
       if (block.shared.is_undefined(at))
         return fmt::format("byte {} of shared memory ({})", at, name);
     }
+  }
+  return "";
+}
+
+// Which scale factors are none in a block's TMEM, or are not the same in all quarters of its lanes;
+// empty where all are.
+std::string wrong_scales(const Block& block, const Multiplication& m) {
+  if (!m.product.shape.scale_block) return "";
+  for (const ScaleFactors* factors : {&m.a_scales, &m.b_scales}) {
+    const OperandBytes read = read_scales(*factors, block.tensor.memory);
+    const auto row =
+        std::find_if(read.undefined.begin(), read.undefined.end(), [](u8 v) { return v != 0; });
+    if (row == read.undefined.end()) continue;
+    const bool a = factors == &m.a_scales;
+    return fmt::format("the scale factors of {} {} of {}, which {}", a ? "row" : "column",
+                       row - read.undefined.begin(), a ? "A" : "B",
+                       static_cast<ScaleState>(*row) == ScaleState::undefined
+                           ? "nobody had written in all 32-lane quarters of TMEM"
+                           : "are not the same in all 32-lane quarters of TMEM");
   }
   return "";
 }
@@ -46,12 +66,16 @@ void note_undefined(const Model& machine, Block& block, const AsyncOperation& o,
                     const Multiplication& m) {
   const auto& shape = m.product.shape;
   std::string what = m.a_in_tensor_memory ? "cells of TMEM (A)"
-                                          : undefined_byte(block, m.a, m.a_rows, shape.a, "A");
-  if (what.empty()) what = undefined_byte(block, m.b, m.b_rows, shape.b, "B");
+                                          : undefined_byte(block, m.a, m.a_rows, m.stored(shape.a),
+                                                           shape.row_bytes(), "A");
+  if (what.empty())
+    what = undefined_byte(block, m.b, m.b_rows, m.stored(shape.b), shape.row_bytes(), "B");
   if (what.empty()) what = "the other CTA's shared memory";
+  const std::string scales = wrong_scales(block, m);
   block.tensor.undefined_read =
-      fmt::format("; the tcgen05.mma at {} read {}, which nobody had written",
-                  place_text(machine.site(*machine.member(block, o.issuer), o.thread, o.pc)), what);
+      fmt::format("; the tcgen05.mma at {} read {}",
+                  place_text(machine.site(*machine.member(block, o.issuer), o.thread, o.pc)),
+                  scales.empty() ? what + ", which nobody had written" : scales);
 }
 
 // The same of D, where the product adds to it: its first row tells.
@@ -73,27 +97,37 @@ void append(OperandBytes& to, const OperandBytes& from) {
 // A block's part of A, 128 rows of which a pair's product with layout B wants each of 64 twice.
 OperandBytes read_a(const Multiplication& m, const Block& block) {
   if (m.a_in_tensor_memory) return read_operand(m.product, m.a_cells, block.tensor.memory);
-  OperandBytes out = read_operand(m.a, m.a_rows, m.product.shape.a, block.shared.data(),
-                                  block.shared.undefined_bits());
+  OperandBytes out = read_operand(m.a, m.a_rows, m.stored(m.product.shape.a), block.shared.data(),
+                                  block.shared.undefined_bits(), m.product.shape.row_bytes());
   if (m.product.halves) append(out, OperandBytes(out));
   return out;
 }
 
 // Its part of B, from the column on to which it is shifted, with zeros in the columns of the mask.
 OperandBytes read_b(const Multiplication& m, const Block& block) {
-  OperandBytes out = read_operand(m.b, m.b_lines(), m.product.shape.b, block.shared.data(),
-                                  block.shared.undefined_bits());
+  OperandBytes out =
+      read_operand(m.b, m.b_lines(), m.stored(m.product.shape.b), block.shared.data(),
+                   block.shared.undefined_bits(), m.product.shape.row_bytes());
   const auto shift = static_cast<std::ptrdiff_t>(m.zero_columns.shift);
-  out.bytes.erase(out.bytes.begin(), out.bytes.begin() + shift * operand_row);
+  const u32 row_bytes = m.product.shape.row_bytes();
+  out.bytes.erase(out.bytes.begin(), out.bytes.begin() + shift * row_bytes);
   out.undefined.erase(out.undefined.begin(), out.undefined.begin() + shift);
-  out.bytes.resize(std::size_t{m.b_rows} * operand_row);
+  out.bytes.resize(std::size_t{m.b_rows} * row_bytes);
   out.undefined.resize(m.b_rows);
   for (u32 row = 0; row < m.b_rows; ++row) {
     if (!m.zero_columns.is_zero(row)) continue;
-    std::fill_n(&out.bytes[row * operand_row], operand_row, std::byte{0});
+    std::fill_n(&out.bytes[row * row_bytes], row_bytes, std::byte{0});
     out.undefined[row] = 0;
   }
   return out;
+}
+
+// Its scale factors: of its rows of A, twice each where those are, then of B's columns.
+void append_scales(OperandBytes& to, const Multiplication& m, const Block& block) {
+  if (!m.product.shape.scale_block) return;
+  const OperandBytes a = read_scales(m.a_scales, block.tensor.memory);
+  for (u32 i = 0; i < m.product.shape.m / m.a_scales.rows; ++i) append(to, a);
+  append(to, read_scales(m.b_scales, block.tensor.memory));
 }
 
 // The blocks whose memories a product uses: its own, or those of the pair, the even one first.
@@ -102,7 +136,7 @@ std::vector<Block*> blocks_of(Model& machine, Block& block, const Multiplication
   return {machine.member(block, block.rank & ~1u), machine.member(block, block.rank | 1)};
 }
 
-// The operands' bytes: A's rows of each block, then B's.
+// The operands' bytes: A's rows of each block, then B's, then each block's scale factors.
 bool read(Model& machine, Block& block, AsyncOperation& o) {
   const Multiplication m = decoded(o);
   if (!machine.options.calculates) return true;
@@ -110,6 +144,7 @@ bool read(Model& machine, Block& block, AsyncOperation& o) {
   OperandBytes all;
   for (const Block* at : blocks) append(all, read_a(m, *at));
   for (const Block* at : blocks) append(all, read_b(m, *at));
+  for (const Block* at : blocks) append_scales(all, m, *at);
   o.bytes = std::move(all.bytes);
   o.undefined = std::move(all.undefined);
   if (std::all_of(o.undefined.begin(), o.undefined.end(), [](u8 v) { return v == 0; })) return true;
@@ -129,17 +164,43 @@ bool only_write(Model& machine, Block& block, const Multiplication& m) {
   return true;
 }
 
+// What block i of `blocks` multiplies, of what was read.
+struct PartOfOperands {
+  const std::byte *a = nullptr, *b = nullptr, *a_scales = nullptr, *b_scales = nullptr;
+  std::vector<u8> a_undefined, b_undefined;  // with those of the scale factors
+};
+PartOfOperands part_of(const Multiplication& m, const std::vector<std::byte>& bytes,
+                       const std::vector<u8>& undefined, std::size_t i, std::size_t blocks) {
+  const MmaShape& s = m.product.shape;
+  const std::size_t rows = s.m, columns = s.n, b = rows * blocks, scales = b + columns,
+                    row_bytes = s.row_bytes();
+  PartOfOperands out;
+  out.a = bytes.data() + i * rows * row_bytes;
+  out.b = bytes.data() + b * row_bytes;
+  const u8* from = undefined.data();
+  out.a_undefined.assign(from + i * rows, from + (i + 1) * rows);
+  out.b_undefined.assign(from + b, from + b + columns);
+  if (!s.scale_block) return out;
+  out.a_scales = bytes.data() + scales * row_bytes + i * (rows + columns) * s.scales();
+  out.b_scales = out.a_scales + rows * s.scales();
+  from += scales + i * (rows + columns);
+  for (std::size_t r = 0; r < rows; ++r) out.a_undefined[r] |= from[r];
+  for (std::size_t r = 0; r < columns; ++r) out.b_undefined[r] |= from[rows + r];
+  return out;
+}
+
 bool write(Model& machine, Block& block, AsyncOperation& o) {
   Multiplication m = decoded(o);
   if (!machine.options.calculates) return only_write(machine, block, m);
   const std::vector<Block*> blocks = blocks_of(machine, block, m);
-  const std::size_t rows = m.product.shape.m, b = rows * blocks.size();
   const auto operands = std::make_shared<const std::vector<std::byte>>(std::move(o.bytes));
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     if (i == 1) std::copy(std::begin(m.odd_disabled), std::end(m.odd_disabled), m.product.disabled);
     note_undefined_sum(machine, *blocks[i], o, m);
-    multiply(m.product, operands->data() + i * rows * operand_row, o.undefined.data() + i * rows,
-             operands->data() + b * operand_row, o.undefined.data() + b,
+    const PartOfOperands part = part_of(m, *operands, o.undefined, i, blocks.size());
+    m.product.a_scales = part.a_scales;
+    m.product.b_scales = part.b_scales;
+    multiply(m.product, part.a, part.a_undefined.data(), part.b, part.b_undefined.data(),
              machine.options.exact ? Sums::exact : Sums::fast, blocks[i]->tensor.memory,
              machine.options.executor, operands);
   }
@@ -172,6 +233,8 @@ void MultiplicationWords::pack(AsyncOperation& o) const {
                u64{accumulate} << 10 | u64{pair} << 11 | u64{scale} << 16;
   std::copy(std::begin(disabled), std::end(disabled), &o.words[4]);
   o.words[8] = zero_columns;
+  o.words[9] = a_scales | u64{b_scales} << 32;
+  o.words[10] = static_cast<u64>(vectors) | u64{ultra} << 8;
 }
 
 MultiplicationWords MultiplicationWords::of(const AsyncOperation& o) {
@@ -188,8 +251,32 @@ MultiplicationWords MultiplicationWords::of(const AsyncOperation& o) {
   out.scale = static_cast<u8>(o.words[3] >> 16);
   std::copy_n(&o.words[4], 4, out.disabled);
   out.zero_columns = o.words[8];
+  out.a_scales = static_cast<u32>(o.words[9]);
+  out.b_scales = static_cast<u32>(o.words[9] >> 32);
+  out.vectors = static_cast<ptx::ScaleVectors>(o.words[10] & 0xff);
+  out.ultra = o.words[10] >> 8 & 1;
   return out;
 }
+
+namespace {
+
+// A block's part of them: of its rows of A, and of all columns of B.
+std::optional<DescriptorError> decode_scales(const MultiplicationWords& w, Multiplication& out) {
+  const MmaShape& s = out.product.shape;
+  if (!s.scale_block) return std::nullopt;
+  out.a_scales.rows = out.a_rows;
+  out.b_scales.rows = s.n;
+  out.a_scales.count = out.b_scales.count = s.scales();
+  out.b_scales.halves = out.product.halves;
+  // Chunks of 128 rows have so many columns; factors behind the first four are in the next.
+  const u32 whole = (s.n + 127) / 128 * 128;
+  out.a_scales.chunk = 4;
+  out.b_scales.chunk = whole / (out.product.halves ? 64 : 32);
+  if (auto error = decode_scale_address(w.a_scales, s.a_scale_id, "A", out.a_scales)) return error;
+  return decode_scale_address(w.b_scales, s.b_scale_id, "B", out.b_scales);
+}
+
+}  // namespace
 
 std::optional<DescriptorError> decode(const MultiplicationWords& w, Multiplication& out) {
   Product& p = out.product;
@@ -200,7 +287,9 @@ std::optional<DescriptorError> decode(const MultiplicationWords& w, Multiplicati
   p.d = TensorAddress::of(w.d);
   std::copy_n(w.disabled, 2, p.disabled);
   std::copy_n(w.disabled + 2, 2, out.odd_disabled);
-  if (auto error = decode(w.instruction, w.kind, w.ws, p.shape, w.pair)) return error;
+  if (auto error = decode(w.instruction, w.kind, w.ws, p.shape, w.pair, w.vectors, w.ultra)) {
+    return error;
+  }
   if (auto error = decode_zero_columns(w.zero_columns, p.shape.m, p.shape.n, w.instruction,
                                        out.zero_columns)) {
     return error;
@@ -210,7 +299,7 @@ std::optional<DescriptorError> decode(const MultiplicationWords& w, Multiplicati
   out.b_rows = p.shape.n / (w.pair ? 2 : 1);
   p.halves = w.pair && p.shape.m == 128;
   if (w.pair) p.shape.m = 128;  // lanes of each block
-  const bool wide = w.kind == MmaKind::tf32;
+  const bool wide = w.kind == MmaKind::tf32, long_rows = p.shape.row_bytes() > operand_row;
   out.a_in_tensor_memory = w.a_in_tensor_memory;
   if (w.a_in_tensor_memory) {
     out.a_cells = TensorAddress::of(static_cast<u32>(w.a));
@@ -221,24 +310,31 @@ std::optional<DescriptorError> decode(const MultiplicationWords& w, Multiplicati
           "lanes (PTX ISA, table 53)",
           "1"};
     }
-    if (bits_of(p.shape.a) < 8 || (w.ws && p.shape.m != 128)) {
-      return DescriptorError{fmt::format("where A of {} bits and {} rows{} is in TMEM is not known",
-                                         bits_of(p.shape.a), p.shape.m, w.ws ? " with .ws" : ""),
-                             "A in shared memory", "A in TMEM"};
+    if (w.ws && p.shape.m != 128) {
+      return DescriptorError{
+          fmt::format("where A of {} rows with .ws is in TMEM is not known", p.shape.m),
+          "A in shared memory", "A in TMEM"};
     }
-  } else if (auto error = decode(w.a, p.shape.transpose_a, wide, out.a)) {
+  } else if (auto error = decode(w.a, p.shape.transpose_a, wide, out.a, long_rows)) {
     error->sentence += ", of A";
     return error;
   }
-  if (auto error = decode(w.b, p.shape.transpose_b, wide, out.b)) {
+  if (auto error = decode(w.b, p.shape.transpose_b, wide, out.b, long_rows)) {
     error->sentence += ", of B";
     return error;
   }
+  if (auto error = decode_scales(w, out)) return error;
   const std::vector<CellRange> d = out.d_range();
   if (const CellRange* both = meeting(d, out.a_range())) {
     return DescriptorError{fmt::format("A is in {}, where D is: the sum is written while A is read",
                                        cells_text(*both)),
                            "A and D in cells of their own", "the same cells"};
+  }
+  if (const CellRange* both = meeting(d, out.read_range())) {
+    return DescriptorError{
+        fmt::format("scale factors are in {}, where D is: the sum is written while they are read",
+                    cells_text(*both)),
+        "scale factors and D in cells of their own", "the same cells"};
   }
   return std::nullopt;
 }
@@ -256,7 +352,20 @@ std::vector<CellRange> Multiplication::d_range() const {
 
 std::vector<CellRange> Multiplication::a_range() const {
   if (!a_in_tensor_memory) return {};
-  return ranges(product, a_cells, operand_row / 4);
+  return ranges(product, a_cells, product.shape.row_bytes() / 4);
+}
+
+std::vector<CellRange> Multiplication::read_range() const {
+  std::vector<CellRange> out = a_range();
+  if (!product.shape.scale_block) return out;
+  for (const ScaleFactors* factors : {&a_scales, &b_scales}) {
+    for (const CellRange& cells : factors->cells()) out.push_back(cells);
+  }
+  return out;
+}
+
+ElementType Multiplication::stored(ElementType type) const {
+  return is_packed(product.kind) ? ElementType::u8 : type;
 }
 
 bool find_product(const Block& block, const std::vector<CellRange>& cells, bool reads,
@@ -273,7 +382,7 @@ bool find_product(const Block& block, const std::vector<CellRange>& cells, bool 
     out = {o.thread, o.pc, o.issuer, true, &o};
     if (meets(m.d_range())) return true;
     out.writes = false;
-    if (!reads && meets(m.a_range())) return true;
+    if (!reads && meets(m.read_range())) return true;
   }
   return false;
 }

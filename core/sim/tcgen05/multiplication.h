@@ -7,6 +7,7 @@
 
 #include "core/sim/async/operation.h"
 #include "core/sim/tcgen05/product.h"
+#include "core/sim/tcgen05/scales.h"
 #include "core/sim/tcgen05/unit.h"
 #include "core/sim/tcgen05/zero_columns.h"
 
@@ -20,12 +21,16 @@ struct Multiplication {
   bool a_in_tensor_memory = false;
   TensorAddress a_cells;  // where A is in TMEM
   SharedMatrix a, b;
-  ZeroColumns zero_columns;  // of .ws
+  ZeroColumns zero_columns;         // of .ws
+  ScaleFactors a_scales, b_scales;  // of .block_scale; those of one block
 
   // Rows of B that are read: where it is shifted some more, which are dropped again.
   std::uint32_t b_lines() const;
   std::vector<CellRange> d_range() const;
-  std::vector<CellRange> a_range() const;  // empty where A is in shared memory
+  std::vector<CellRange> a_range() const;     // empty where A is in shared memory
+  std::vector<CellRange> read_range() const;  // A's, and those of the scale factors
+  // What A's or B's bytes in shared memory are read as: elements, or bytes with two in each.
+  ElementType stored(ElementType type) const;
 };
 
 // What the instruction asked for, as the words of its AsyncOperation.
@@ -37,6 +42,10 @@ struct MultiplicationWords {
   std::uint8_t scale = 0;
   std::uint64_t disabled[4] = {};  // of a pair: the even block's lanes, then the odd one's
   std::uint64_t zero_columns = 0;  // the mask's descriptor, of .ws
+  ptx::ScaleVectors vectors =
+      ptx::ScaleVectors::none;  // of .block_scale, and where the factors are
+  std::uint32_t a_scales = 0, b_scales = 0;
+  bool ultra = false;  // a program for sm_103a
 
   void pack(AsyncOperation& operation) const;
   static MultiplicationWords of(const AsyncOperation& operation);

@@ -44,7 +44,7 @@ StepRule rule_of(const Product& product) {
   const MmaShape& s = product.shape;
   if (product.kind == MmaKind::i8) return {};
   StepRule rule = step_rule(TensorChip::blackwell, format_of(s.a), static_cast<int>(s.k));
-  if (product.kind == MmaKind::f8f6f4) rule.block = 32;
+  if (product.kind == MmaKind::f8f6f4 || product.kind == MmaKind::mxf8f6f4) rule.block = 32;
   rule.half_accumulator = s.d == SumType::f16;
   return rule;
 }
@@ -54,8 +54,18 @@ void calculate(const Product& product, const std::byte* a, const std::byte* b, b
   const MmaShape& s = product.shape;
   const std::vector<SumPart> parts = sum_parts(product, rows);
   for (const SumPart& part : parts) prepare(product, part);
-  const SumOfProducts sum{s.m, s.n,        s.k,        s.a,        s.b,
-                          s.d, s.saturate, s.negate_a, s.negate_b, rule_of(product)};
+  const SumOfProducts sum{
+      s.m,
+      s.n,
+      s.k,
+      s.a,
+      s.b,
+      s.d,
+      s.saturate,
+      s.negate_a,
+      s.negate_b,
+      rule_of(product),
+      {s.scale_format, s.scale_block, is_packed(product.kind), product.a_scales, product.b_scales}};
   add_products(sum, a, b, exact, parts);
 }
 
@@ -148,16 +158,32 @@ std::vector<MatrixPart> Product::parts() const {
   return out;
 }
 
+namespace {
+
+// An element alone, from the byte that it has in TMEM.
+void take_from_bytes(ElementType type, std::vector<std::byte>& bytes) {
+  const int bits = bits_of(type);
+  for (std::byte& b : bytes) {
+    b = bits == 4 ? b >> 2 & std::byte{0x0f} : b & std::byte{0x3f};
+  }
+}
+
+}  // namespace
+
 OperandBytes read_operand(const Product& product, TensorAddress a, const TensorMemory& memory) {
   OperandBytes out;
-  out.bytes.resize(std::size_t{product.shape.m} * operand_row);
+  const u32 row_bytes = product.shape.row_bytes();
+  out.bytes.resize(std::size_t{product.shape.m} * row_bytes);
   out.undefined.resize(product.shape.m);
   for (const MatrixPart& part : product.parts()) {
     for (u32 i = 0; i < part.rows; ++i) {
       const u32 lane = part.at.lane - product.d.lane + a.lane + i, row = part.row + i;
-      std::memcpy(&out.bytes[row * operand_row], memory.row(lane) + a.column, operand_row);
-      out.undefined[row] = memory.any_undefined(lane, a.column, operand_row / 4);
+      std::memcpy(&out.bytes[row * row_bytes], memory.row(lane) + a.column, row_bytes);
+      out.undefined[row] = memory.any_undefined(lane, a.column, row_bytes / 4);
     }
+  }
+  if (!is_packed(product.kind) && bits_of(product.shape.a) < 8) {
+    take_from_bytes(product.shape.a, out.bytes);
   }
   return out;
 }

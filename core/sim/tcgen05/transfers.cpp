@@ -71,19 +71,6 @@ bool issue(Core& x, int lane, AsyncOperation o, const std::vector<CellRange>& ce
   return x.machine->flights.issue(x, lane, std::move(o));
 }
 
-void note_bits(Core& x, int lane) {
-  x.reports->note(x, lane, "unpacked_bits", x.pc, [&] {
-    Report r;
-    r.sentence =
-        "where elements of 4 and 6 bits are in the bytes that tcgen05.cp makes of them, the PTX "
-        "ISA "
-        "shows in figures only: here 6 bits are the lower ones, and 4 bits are bits 2 to 5";
-    r.expected = "a chip's answer (figures 195, 197 and 198)";
-    r.found = "none yet";
-    return r;
-  });
-}
-
 bool copy_one(Core& x, const Code& c, int lane) {
   const ptx::Modifiers& how = x.machine->program().code[x.pc].modifiers;
   TensorCopy copy;
@@ -102,7 +89,7 @@ bool copy_one(Core& x, const Code& c, int lane) {
                        refresh ? "lanes 0 to 31: the four rows go to this lane of each warp's 32"
                                : "lane 0: this shape fills all 128 lanes");
   }
-  if (copy.packed != Packed::none) note_bits(x, lane);
+  if (copy.packed != Packed::none) note_unpacked_bits(x, lane);
   AsyncOperation o = copy_operation(copy);
   return find_bytes(x, lane, *x.block, copy, o.reads) && issue(x, lane, std::move(o), copy.cells());
 }
@@ -139,6 +126,19 @@ Flow each(Core& x, const Code& c, Mask m) {
 }
 
 }  // namespace
+
+void note_unpacked_bits(Core& x, int lane) {
+  x.reports->note(x, lane, "unpacked_bits", x.pc, [&] {
+    Report r;
+    r.sentence =
+        "where elements of 4 and 6 bits are in the bytes that each has in TMEM, the PTX ISA shows "
+        "in "
+        "figures only: here 6 bits are the lower ones, and 4 bits are bits 2 to 5";
+    r.expected = "a chip's answer (figures 195, 197, 198 and 199 to 201)";
+    r.found = "none yet";
+    return r;
+  });
+}
 
 Handler transfer_handler(ptx::TensorStep step) {
   return step == ptx::TensorStep::cp ? each<copy_one> : each<shift_one>;

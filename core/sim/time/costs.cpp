@@ -220,7 +220,11 @@ ProductType product_of_kind(MmaKind kind) {
     case MmaKind::tf32:
       return ProductType::tf32;
     case MmaKind::f8f6f4:
+    case MmaKind::mxf8f6f4:
       return ProductType::f8;
+    case MmaKind::mxf4:
+    case MmaKind::mxf4nvf4:
+      return ProductType::f4;
     case MmaKind::i8:
       return ProductType::i8;
     default:

@@ -28,7 +28,11 @@ double rate_of(const DeviceTimes& times, MmaKind kind) {
     case MmaKind::i8:
       return times.tensor_i8;
     case MmaKind::f8f6f4:
+    case MmaKind::mxf8f6f4:
       return times.tensor_f8;
+    case MmaKind::mxf4:
+    case MmaKind::mxf4nvf4:
+      return times.tensor_f4;
     default:
       return times.tensor_f16;
   }
