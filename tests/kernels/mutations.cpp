@@ -57,7 +57,6 @@ const std::vector<Planted> planted_mutations = {
     {"wgmma_chain", "drop wgmma.fence", 0, 0, false, "hazard wgmma_fence", "no wgmma.fence", "next wgmma.mma_async"},
     {"wgmma_tma", "drop mbarrier.try_wait", 0, 0, false, "fault operand_overwritten", "wgmma.mma_async reads", "next wgmma.mma_async"},
     {"wgmma_setmaxnreg", "move fence.proxy.async behind mbarrier.arrive", 0, 0, false, "hazard missing_proxy_fence", "wgmma.mma_async reads byte", "next wgmma.mma_async"},
-    {"wgmma_swizzle_128", "base of A's descriptor of wgmma.mma_async", 0, 0, false, "fault bad_descriptor", "base offset", "here"},
     {"wgmma_k_major", "8192 bytes of B's descriptor of wgmma.mma_async", 0, 0, false, "fault out_of_bounds", "the descriptor of B", "here"},
     {"wgmma_release_previous", "move wgmma.wait_group behind mbarrier.arrive", 0, 0, false, "fault operand_overwritten", "still in flight", "last wgmma.mma_async"},
     {"wgmma_k_major", "drop wgmma.commit_group", 0, 0, false, "hazard wgmma_in_use", "has not waited for it", "last wgmma.mma_async"},

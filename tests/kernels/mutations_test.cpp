@@ -103,6 +103,7 @@ const Exception other_product[] = {
     {"32 bytes of ", "", "the same"},
     {"1024 bytes of ", "", "the same"},
     {"8192 bytes of ", "", "the same"},
+    {"base of ", "", "the same"},
     {"leading of ", "", "the same"},
     {"stride of ", "", "the same"},
     {"swizzle of ", "", "the same"},

@@ -64,6 +64,35 @@ TEST(Tcgen05, DescriptorsAreTheCanonicalLayouts) {
   }
 }
 
+// Where an H100 found A(m, 0) and A(m, 8) of wgmma m64n8k16, as numbers of 16 bytes: the code of
+// the swizzle, stride, where the matrix begins, its base offset.
+TEST(Descriptor, ABaseOffsetSaysWhereThePatternBegins) {
+  struct Found {
+    u64 swizzle;
+    u32 stride, start;
+    u64 base_offset;
+    u32 pieces[8];
+  };
+  const Found measured[] = {
+      {2, 1024, 256 + 32, 3, {21, 20, 26, 27, 35, 34, 40, 41}},
+      {4, 512, 192 + 32, 1, {14, 15, 19, 18, 23, 22, 24, 25}},
+      {6, 256, 384, 2, {25, 24, 27, 26, 29, 28, 31, 30}},
+      {6, 256, 32, 5, {3, 2, 5, 4, 7, 6, 8, 9}},
+  };
+  for (const Found& f : measured) {
+    SharedMatrix matrix;
+    const u64 bits = descriptor(f.start, 16, f.stride, f.swizzle) | f.base_offset << 49;
+    ASSERT_FALSE(decode(bits, false, false, matrix));
+    for (u32 i = 0; i < 8; ++i) {
+      EXPECT_EQ(matrix.piece(i / 2, i % 2), f.pieces[i] * 16) << f.swizzle << " " << i;
+    }
+  }
+  SharedMatrix matrix;
+  const auto refused = decode(descriptor(0, 4096, 512, 1) | u64{1} << 49, true, true, matrix);
+  ASSERT_TRUE(refused);
+  EXPECT_NE(refused->sentence.find("base offset"), std::string::npos) << refused->sentence;
+}
+
 TEST(Tcgen05, ThirtyTwoByteAtomsSwizzleLinesByFours) {
   SharedMatrix matrix;
   ASSERT_FALSE(decode(descriptor(0, 4096, 512, 1), true, true, matrix));

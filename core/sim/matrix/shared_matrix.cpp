@@ -32,16 +32,14 @@ bool swizzle_of(u32 code, SwizzleMode& out) {
   return code == 0 || out != SwizzleMode::none;
 }
 
-// Table 41 speaks of where the pattern begins, not the matrix, and TMA's begins at the multiples of
-// its size. Measured on an H100 (wgmma m64n8k16, A K-major, 128 bytes; the matrix at 0, 128, 256,
-// 384, 512 and 896 bytes into the pattern): bytes that lie swizzled on absolute addresses are found
-// with base offset 0 wherever the matrix begins, and with (start >> 7) & 7 not one of them.
-// CuTeDSL's products of tcgen05 begin at 128 and 256.
-std::optional<DescriptorError> base_offset(u64 bits, SwizzleMode swizzle) {
-  if (swizzle == SwizzleMode::none || field(bits, 49, 3) == 0) return std::nullopt;
+// TMA's pattern begins at multiples of its size: bytes that it laid are found with base offset 0
+// wherever the matrix begins (CuTeDSL's products of tcgen05 begin at 128 and 256). Another one says
+// that the pattern begins so many 128s of bytes behind a multiple (swizzled()).
+std::optional<DescriptorError> read_base_offset(u64 bits, SharedMatrix& out) {
+  out.base_offset = out.swizzle == SwizzleMode::none ? 0 : field(bits, 49, 3);
+  if (out.base_offset == 0 || out.swizzle != SwizzleMode::bytes_128_by_32) return std::nullopt;
   return error(bits, "base offset", 49, 3,
-               "0, wherever in the pattern the matrix begins: where a chip finds a pattern that is "
-               "not anchored to addresses is not known");
+               "0: where a chip finds a pattern of 128 bytes by 32 with another one was not asked");
 }
 
 }  // namespace
@@ -90,7 +88,7 @@ std::optional<DescriptorError> decode(u64 bits, bool transposed, bool wide, Shar
   out.k_major = !transposed;
   out.absolute = field(bits, 52, 1);
   if (out.absolute) out.leading -= ptx::system_shared;
-  if (auto wrong = base_offset(bits, out.swizzle)) return wrong;
+  if (auto wrong = read_base_offset(bits, out)) return wrong;
   if (long_rows) {
     if (auto wrong = check_long_rows(bits, out)) return wrong;
   }
@@ -116,7 +114,7 @@ std::optional<DescriptorError> decode_wgmma(u64 bits, bool transposed, SharedMat
   out.leading = field(bits, 16, 14) << 4;
   out.stride = field(bits, 32, 14) << 4;
   out.k_major = !transposed;
-  return base_offset(bits, out.swizzle);
+  return read_base_offset(bits, out);
 }
 
 }  // namespace tilescope::sim

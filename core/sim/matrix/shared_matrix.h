@@ -45,6 +45,8 @@ struct SharedMatrix {
   std::uint32_t leading = 0, stride = 0;
   SwizzleMode swizzle = SwizzleMode::none;
   bool k_major = true;
+  std::uint32_t base_offset =
+      0;                  // 128s of bytes by which the pattern begins behind a multiple of it
   bool absolute = false;  // `leading` is where pieces behind the 128 bytes of a row go on
 
   // Of the 16 bytes of piece p of line l: their offset in shared memory.
@@ -65,17 +67,22 @@ constexpr std::uint32_t swizzle_width(SwizzleMode mode) {
   }
 }
 
-// On the bits of the address (PTX ISA 9.7.16.10.6; Swizzle<B,4,3> and <2,5,2> of CuTe).
-constexpr std::uint32_t swizzled(SwizzleMode mode, std::uint32_t address) {
+// On the bits of the address (PTX ISA 9.7.16.10.6; Swizzle<B,4,3> and <2,5,2> of CuTe), those above
+// reckoned from where the pattern begins. Measured on an H100, wgmma m64n8k16, A K-major: 43,008
+// places of pieces, matrices that begin 0 to 1,024 bytes into a pattern of 128, 64 or 32 bytes,
+// base offsets 0 to 7. For tcgen05 it is carried over.
+constexpr std::uint32_t swizzled(SwizzleMode mode, std::uint32_t address,
+                                 std::uint32_t base_offset = 0) {
+  const std::uint32_t from = address - base_offset * 128;
   switch (mode) {
     case SwizzleMode::bytes_128:
-      return address ^ (address >> 3 & 0x70);
+      return address ^ (from >> 3 & 0x70);
     case SwizzleMode::bytes_64:
-      return address ^ (address >> 3 & 0x30);
+      return address ^ (from >> 3 & 0x30);
     case SwizzleMode::bytes_32:
-      return address ^ (address >> 3 & 0x10);
+      return address ^ (from >> 3 & 0x10);
     case SwizzleMode::bytes_128_by_32:
-      return address ^ (address >> 2 & 0x60);
+      return address ^ (from >> 2 & 0x60);
     default:
       return address;
   }
@@ -86,7 +93,7 @@ inline std::uint32_t SharedMatrix::piece(std::uint32_t line, std::uint32_t piece
   if (absolute) {
     const std::uint32_t at = address / 16 % 8 + piece;  // in the row of 128 bytes
     const std::uint32_t base = at < 8 ? address / 128 * 128 + at * 16 : leading + (at - 8) * 16;
-    return swizzled(swizzle, base + line % 8 * width + line / 8 * stride);
+    return swizzled(swizzle, base + line % 8 * width + line / 8 * stride, base_offset);
   }
   std::uint32_t offset = 0;
   if (width == 0) {
@@ -100,7 +107,7 @@ inline std::uint32_t SharedMatrix::piece(std::uint32_t line, std::uint32_t piece
     offset = line % lines * width + line / lines * stride + piece % pieces * 16 +
              piece / pieces * leading;
   }
-  return swizzled(swizzle, address + offset);
+  return swizzled(swizzle, address + offset, base_offset);
 }
 
 // Of tcgen05. `transposed` is the bit of the instruction descriptor that makes it MN-major, `wide`
