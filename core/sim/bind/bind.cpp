@@ -83,6 +83,7 @@ class Binder {
     }
     const bool stores = i.op == Op::st || i.op == Op::red;
     if (stores && i.modifiers.has(Field::async)) return async_store_handler(i);
+    if (stores && i.modifiers.has(Field::bulk)) return bulk_store_handler();
     if (i.op == Op::atom || i.op == Op::red) return atomic_handler(i);
     if (i.op == Op::cp) return copy_handler(i);
     if (i.op == Op::mapa || i.op == Op::getctarank) return rank_handler(i);
@@ -181,6 +182,17 @@ class Binder {
         const Operand& part = program_.elements[o[k].index + e];
         out_.elements.push_back(part.kind == Operand::Kind::sink ? nothing : value(part));
       }
+    }
+    // mma.sp: metadata and which lanes have them; .block_scale: the scale factors of A and of B.
+    std::uint32_t next = 4;
+    if (i.modifiers.has(Field::sparse)) {
+      c.e = value(o[next]);
+      c.width = static_cast<std::uint8_t>(o[next + 1].value);
+      next += 2;
+    }
+    if (i.modifiers.has(Field::scaled)) {
+      c.a = value(o[next]);
+      c.b = value(o[next + 2]);
     }
   }
 
@@ -504,6 +516,13 @@ class Binder {
       case Op::st:
         if (i.modifiers.has(Field::async)) return async_store(i, o, c);
         address(i, o[0], c);
+        if (i.modifiers.has(Field::bulk)) {
+          const bool narrow = o[1].kind == Operand::Kind::reg &&
+                              ptx::bits_of(program_.registers[o[1].index].type) == 32;
+          c.b = value(o[1]);
+          c.width = narrow ? 4 : 8;
+          return;
+        }
         vector(o[1], c);
         return;
       case Op::stmatrix:
