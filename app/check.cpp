@@ -327,7 +327,7 @@ int check(const Options& options, Terminal& terminal) {
   if (!options.launch.empty() && functions->size() > 1) {
     std::string names;
     for (const ptx::Function* f : *functions) names += fmt::format(" {}", f->name);
-    return terminal.fail({ErrorKind::usage,
+    return terminal.fail({ErrorKind::unknown,
                           fmt::format("A launch file is for one entry, and {} has {}: say --entry "
                                       "and one of{}.",
                                       options.ptx, functions->size(), names),

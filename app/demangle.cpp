@@ -44,4 +44,24 @@ std::string short_name(std::string_view name, std::size_t most) {
   return out;
 }
 
+std::string readable(std::string_view text) {
+  const auto in_name = [](char c) {
+    return c == '_' || c == '$' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+           (c >= 'A' && c <= 'Z');
+  };
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    std::size_t end = at;
+    while (end < text.size() && in_name(text[end])) ++end;
+    if (end == at) {
+      out += text[at++];
+      continue;
+    }
+    const std::string_view word = text.substr(at, end - at);
+    out += word.starts_with("_Z") ? short_name(word) : std::string(word);
+    at = end;
+  }
+  return out;
+}
+
 }  // namespace tilescope

@@ -157,5 +157,24 @@ TEST_F(Check, WhatIsNoPtxIsASentence) {
   EXPECT_FALSE(exists("two.toml"));
 }
 
+// For people; --json has the names as the file has them.
+TEST_F(Check, MangledNamesAreReadableInSentences) {
+  write("scale.ptx", scale);
+  write("wide.toml",
+        "grid = [1, 1, 1]\nblock = [64, 1, 1]\n[[buffer]]\nname = \"A\"\ndtype = \"f32\"\n"
+        "shape = [64]\nzeros = true\n[[arg]]\nbuffer = \"A\"\n[[arg]]\nbuffer = \"A\"\n"
+        "[[arg]]\nf32 = 1.0\n[[arg]]\nsize = 24\nat = [{ offset = 8, buffer = \"A\" }]\n");
+  const Ended ended = run({"run", "scale.ptx", "--launch", "wide.toml"});
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_TRUE(has(ended.err, "scale(float*, unsigned short const*, float) asks for CTAs of (32,2,1)"))
+      << ended.err;
+  EXPECT_TRUE(has(ended.err, "block = [32, 2, 1] would fit")) << ended.err;
+  const auto [code, document] = run_json({"run", "scale.ptx", "--launch", "wide.toml"});
+  EXPECT_TRUE(has(document["error"]["sentence"], "_Z5scalePfPKtf"));
+  // Names that are to be typed stay as they are.
+  const Ended typed = run({"check", "scale.ptx", "--entry", "other"});
+  EXPECT_TRUE(has(typed.err, "_Z5scalePfPKtf")) << typed.err;
+}
+
 }  // namespace
 }  // namespace tilescope::test
