@@ -13,7 +13,8 @@ std::string demangled(std::string_view name);
 // many, at most `most` characters. "void cutlass::device_kernel<...>".
 std::string short_name(std::string_view name, std::size_t most = 60);
 
-// A text with its mangled names made short: for people. Names that are to be typed stay as they are.
+// A text with its mangled names made short: for people. Names that are to be typed stay as they
+// are.
 std::string readable(std::string_view text);
 
 }  // namespace tilescope

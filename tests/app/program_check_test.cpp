@@ -1,6 +1,7 @@
 // `tilescope check`: what a PTX file is, what of it would be refused, and a launch file to begin
 // with.
 #include <algorithm>
+#include <cstring>
 #include <sstream>
 
 #include "tests/app/program.h"
@@ -157,6 +158,57 @@ TEST_F(Check, WhatIsNoPtxIsASentence) {
   EXPECT_FALSE(exists("two.toml"));
 }
 
+// A list of matrices, as a grouped GEMM has it: each thread follows the pointer of its group.
+TEST_F(Check, ABufferOfPointersIsFollowed) {
+  write("groups.ptx", R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry k(.param .u64 list, .param .u64 out)
+{
+	.reg .b32 %r<4>;
+	.reg .b64 %d<8>;
+	.reg .pred %p;
+	ld.param.u64 %d0, [list];
+	ld.param.u64 %d1, [out];
+	mov.u32 %r0, %tid.x;
+	mad.wide.u32 %d2, %r0, 8, %d0;
+	ld.global.u64 %d3, [%d2];
+	mov.u32 %r1, 77;
+	setp.eq.u64 %p, %d3, 0;
+	@!%p ld.global.u32 %r1, [%d3];
+	mad.wide.u32 %d4, %r0, 4, %d1;
+	st.global.u32 [%d4], %r1;
+	ret;
+}
+)");
+  std::string bytes = npy(1, 4, {1, 2, 3, 4});
+  bytes.replace(bytes.find("<f4"), 3, "<u4");
+  write("a.npy", bytes);
+  write("groups.toml",
+        "grid = [1]\nblock = [3]\n[[buffer]]\nname = \"list\"\ndtype = \"u64\"\n"
+        "pointers = [{ buffer = \"A\", offset = 12 }, { null = true }, { buffer = \"A\" }]\n"
+        "[[buffer]]\nname = \"A\"\ndtype = \"u32\"\nfile = \"a.npy\"\n"
+        "[[buffer]]\nname = \"out\"\ndtype = \"u32\"\nshape = [1, 3]\npoison = true\n"
+        "out = \"out.npy\"\n[[arg]]\nbuffer = \"list\"\n[[arg]]\nbuffer = \"out\"\n");
+  const Ended ended = run({"run", "groups.ptx", "--launch", "groups.toml"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  std::string out = read("out.npy");
+  ASSERT_NE(out.find("<u4"), std::string::npos);
+  const auto word = [&](std::size_t i) {
+    std::uint32_t v = 0;
+    std::memcpy(&v, out.data() + out.size() - 12 + 4 * i, sizeof v);
+    return v;
+  };
+  const auto bits = [](float f) {
+    std::uint32_t v = 0;
+    std::memcpy(&v, &f, sizeof v);
+    return v;
+  };
+  EXPECT_EQ(word(0), bits(4));
+  EXPECT_EQ(word(1), 77u);
+  EXPECT_EQ(word(2), bits(1));
+}
+
 // For people; --json has the names as the file has them.
 TEST_F(Check, MangledNamesAreReadableInSentences) {
   write("scale.ptx", scale);
@@ -166,7 +218,8 @@ TEST_F(Check, MangledNamesAreReadableInSentences) {
         "[[arg]]\nf32 = 1.0\n[[arg]]\nsize = 24\nat = [{ offset = 8, buffer = \"A\" }]\n");
   const Ended ended = run({"run", "scale.ptx", "--launch", "wide.toml"});
   EXPECT_EQ(ended.exit_code, 2);
-  EXPECT_TRUE(has(ended.err, "scale(float*, unsigned short const*, float) asks for CTAs of (32,2,1)"))
+  EXPECT_TRUE(
+      has(ended.err, "scale(float*, unsigned short const*, float) asks for CTAs of (32,2,1)"))
       << ended.err;
   EXPECT_TRUE(has(ended.err, "block = [32, 2, 1] would fit")) << ended.err;
   const auto [code, document] = run_json({"run", "scale.ptx", "--launch", "wide.toml"});
