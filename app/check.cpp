@@ -67,6 +67,13 @@ bool is_whole(const ptx::Parameter& p) {
   return p.bytes == static_cast<std::uint32_t>(ptx::bytes_of(p.type));
 }
 
+// Without the name of its kernel, which compilers put before it: "param_0".
+std::string_view short_parameter(const ptx::Function& f, const ptx::Parameter& p) {
+  const bool prefixed = p.name.size() > f.name.size() + 1 && p.name.starts_with(f.name) &&
+                        p.name[f.name.size()] == '_';
+  return prefixed ? p.name.substr(f.name.size() + 1) : p.name;
+}
+
 std::string_view use_text(ptx::ParameterUse::Kind kind) {
   using Kind = ptx::ParameterUse::Kind;
   switch (kind) {
@@ -185,21 +192,22 @@ class LaunchText {
     using Kind = ptx::ParameterUse::Kind;
     const ptx::Parameter& p = f_.parameters[number];
     const ptx::ParameterUse& use = of_.overview.parameters[number];
-    std::string out = fmt::format("\n[[arg]]  # {}: {}, {} bytes, {}\n", number, p.name, p.bytes,
-                                  use_text(use.kind));
+    std::string out = fmt::format("\n[[arg]]  # {}: {}, {} bytes, {}\n", number,
+                                  short_parameter(f_, p), p.bytes, use_text(use.kind));
     switch (use.kind) {
       case Kind::pointer:
-        return out +
-               fmt::format("buffer = \"{}\"\n", buffer(dtype_for(use.element), "[65536]", p.name));
+        return out + fmt::format("buffer = \"{}\"\n",
+                                 buffer(dtype_for(use.element), "[65536]", short_parameter(f_, p)));
       case Kind::tensor_map:
         return out + fmt::format(
                          "tensormap = {{ buffer = \"{}\", box = [64, 64], swizzle = \"128B\" }}  # "
                          "as the host encodes it\n",
-                         buffer("f16", "[256, 256]", p.name));
+                         buffer("f16", "[256, 256]", short_parameter(f_, p)));
       case Kind::structure: {
         std::string at;
         for (const ptx::ParameterUse::Pointer& pointer : use.pointers) {
-          const std::string what = fmt::format("{}, at byte {}", p.name, pointer.offset);
+          const std::string what =
+              fmt::format("{}, at byte {}", short_parameter(f_, p), pointer.offset);
           at += fmt::format("{}{{ offset = {}, buffer = \"{}\" }}", at.empty() ? "" : ", ",
                             pointer.offset, buffer(dtype_for(pointer.element), "[65536]", what));
         }
@@ -231,7 +239,7 @@ void print_entry(const Checked& c, Terminal& terminal) {
     terminal.print(
         fmt::format("  parameter {:<2} {:<5} {:>5} bytes, aligned {:<3} at {:<5} {} {}\n", i,
                     is_whole(p) ? ptx::name_of(p.type) : "bytes", p.bytes, p.align, p.offset,
-                    p.name, use_text(o.parameters[i].kind)));
+                    short_parameter(f, p), use_text(o.parameters[i].kind)));
   }
   const auto line = [&](std::string_view what, const std::string& is) {
     if (!is.empty()) terminal.print(fmt::format("  {:<16} {}\n", what, is));

@@ -24,6 +24,25 @@ std::string without(std::string_view text, char open, char close, std::string_vi
   return out;
 }
 
+// The beginning of a mangled name, "cutlass::device_kernel<...>": for those that the C++ library
+// does not know how to read whole.
+std::string beginning(std::string_view name) {
+  std::string out;
+  name.remove_prefix(2);  // _Z
+  if (name.starts_with('N')) name.remove_prefix(1);
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  while (!name.empty() && is_digit(name[0])) {
+    std::size_t length = 0, digits = 0;
+    while (digits < name.size() && digits < 6 && is_digit(name[digits])) {
+      length = length * 10 + static_cast<std::size_t>(name[digits++] - '0');
+    }
+    if (length == 0 || digits + length > name.size()) return "";
+    out += (out.empty() ? "" : "::") + std::string(name.substr(digits, length));
+    name.remove_prefix(digits + length);
+  }
+  return name.starts_with('I') && !out.empty() ? out + "<...>" : out;
+}
+
 }  // namespace
 
 std::string demangled(std::string_view name) {
@@ -31,7 +50,9 @@ std::string demangled(std::string_view name) {
   const std::string text(name);
   const std::unique_ptr<char, decltype(&std::free)> readable(
       abi::__cxa_demangle(text.c_str(), nullptr, nullptr, &status), &std::free);
-  return status == 0 && readable ? readable.get() : text;
+  if (status == 0 && readable) return readable.get();
+  const std::string known = name.starts_with("_Z") ? beginning(name) : "";
+  return known.empty() ? text : known;
 }
 
 std::string short_name(std::string_view name, std::size_t most) {

@@ -224,6 +224,15 @@ TEST_F(Check, MangledNamesAreReadableInSentences) {
   EXPECT_TRUE(has(ended.err, "block = [32, 2, 1] would fit")) << ended.err;
   const auto [code, document] = run_json({"run", "scale.ptx", "--launch", "wide.toml"});
   EXPECT_TRUE(has(document["error"]["sentence"], "_Z5scalePfPKtf"));
+  // A name that no C++ library reads is told by its beginning.
+  std::string odd = scale;
+  for (std::size_t at; (at = odd.find("_Z5scalePfPKtf")) != std::string::npos;) {
+    odd.replace(at, 14, "_ZN7library6kernelIJ9unfinished");
+  }
+  write("odd.ptx", odd);
+  const auto [fine, told] = run_json({"check", "odd.ptx"});
+  EXPECT_EQ(fine, 0);
+  EXPECT_EQ(told["entries"][0]["demangled"], "library::kernel<...>");
   // Names that are to be typed stay as they are.
   const Ended typed = run({"check", "scale.ptx", "--entry", "other"});
   EXPECT_TRUE(has(typed.err, "_Z5scalePfPKtf")) << typed.err;
