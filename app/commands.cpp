@@ -14,6 +14,8 @@ constexpr std::array table = {
             define_draw},
     Command{"run", "run a kernel's PTX and compare every element with a reference",
             "tilescope run elementwise_add --m 300 --n 200 --out C.npy", define_run},
+    Command{"check", "whether a PTX file runs here, what is in it, and a launch file to begin with",
+            "tilescope check kernel.ptx", define_check},
     Command{"compare", "where the time went in one recorded run, and in another",
             "tilescope compare A.tsr B.tsr", define_compare},
     Command{"gui", "the window, or pictures of it without a display",

@@ -15,6 +15,7 @@
 #include "core/language/language.h"
 #include "core/lesson/glossary.h"
 #include "core/ptx/opcodes.h"
+#include "core/ptx/refused.h"
 #include "kernels/catalog/catalog.h"
 #include "viz/commands/commands.h"
 #include "viz/layout/presets.h"
@@ -173,7 +174,8 @@ const Listing listings[] = {
          return Row{fmt::format("{} {}", c.name, c.arguments), std::string(c.help)};
        });
      }},
-    {"opcodes", "the PTX instructions that the simulator executes, form by form",
+    {"opcodes",
+     "the PTX instructions that the simulator executes, form by form, and those it refuses",
      [] {
        std::vector<Row> rows;
        for (const ptx::Opcode& o : ptx::opcodes()) {
@@ -181,6 +183,17 @@ const Listing listings[] = {
            rows.push_back({ptx::syntax(o, form),
                            form ? "" : fmt::format("{} (PTX ISA {})", o.about, o.section)});
          }
+       }
+       for (const ptx::Refused& no : ptx::refused()) {
+         std::string names;
+         for (std::string_view opcode : no.opcodes) {
+           names += fmt::format("{}{}", names.empty() ? "" : ", ", opcode);
+         }
+         const bool lacks = no.word.starts_with('!');
+         if (!no.word.empty()) {
+           names += fmt::format(" {} .{}", lacks ? "without" : "with", no.word.substr(lacks));
+         }
+         rows.push_back({names, fmt::format("refused: {} (PTX ISA {})", no.why, no.section)});
        }
        return rows;
      }},

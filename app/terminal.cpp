@@ -9,6 +9,8 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "app/demangle.h"
+
 namespace tilescope {
 namespace {
 
@@ -63,7 +65,7 @@ void Terminal::print(std::string_view text) {
 
 void Terminal::say(std::string_view text) {
   end_progress();
-  fmt::print(stderr, "{}\n", text);
+  fmt::print(stderr, "{}\n", readable(text));
 }
 
 void Terminal::document(nlohmann::ordered_json body) {
@@ -81,7 +83,9 @@ int Terminal::fail(const Error& error) {
   if (json_) {
     document({{"ok", false}, {"error", to_json(error)}});
   } else {
-    fmt::print(stderr, "tilescope: {}\n", error.sentence);
+    // What is not known is looked for among names that are to be typed.
+    const bool typed = error.kind == ErrorKind::unknown;
+    fmt::print(stderr, "tilescope: {}\n", typed ? error.sentence : readable(error.sentence));
     // Places that say more than the sentence: a caret picture, a line of a file.
     if (error.where.find('\n') != std::string::npos)
       fmt::print(stderr, "{}\n", error.where);

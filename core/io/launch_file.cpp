@@ -46,6 +46,7 @@ Buffer filled(const PlannedBuffer& plan) {
   } else {
     buffer.bytes.resize(count * bytes_of(plan.dtype));
   }
+  buffer.pointers = plan.pointers;
   return buffer;
 }
 

@@ -4,7 +4,8 @@
 //     cluster = [1, 1, 1]            dynamic_smem = 131120
 //     [[buffer]]                     a tensor in global memory
 //     name = "A"                     dtype = "f16"         shape = [256, 256]   (row-major)
-//     file = "a.npy"                 or random = SEED, zeros = true, poison = true
+//     file = "a.npy"                 or random = SEED, zeros = true, poison = true, or of u64
+//     pointers = [{ buffer = "A", offset = 512 }, { null = true }]
 //     out = "c.npy"                  written after the run
 //     expect = "ref.npy"             compared after the run: rtol, atol
 //     tile = [128, 128]              what one block computes of it: each tile once (Buffer::tile)
@@ -36,15 +37,16 @@
 
 namespace tilescope {
 
-enum class Fill : std::uint8_t { file, random, zeros, poison };
+enum class Fill : std::uint8_t { file, random, zeros, poison, pointers };
 
 struct PlannedBuffer {
   std::string name;
   DType dtype = DType::f32;
   std::optional<std::vector<std::int64_t>> shape;  // may be left out only where a file is given
   Fill fill = Fill::zeros;
-  std::string file;        // Fill::file: relative to the launch file
-  std::uint64_t seed = 0;  // Fill::random: normal, core/numeric/random.h, stream 0
+  std::string file;                       // Fill::file: relative to the launch file
+  std::uint64_t seed = 0;                 // Fill::random: normal, core/numeric/random.h, stream 0
+  std::vector<Buffer::Pointer> pointers;  // Fill::pointers
   std::optional<std::string> out, expect;
   std::optional<double> rtol, atol;
   std::vector<std::int64_t> tile;  // empty: not said

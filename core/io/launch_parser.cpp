@@ -26,7 +26,12 @@ class LaunchParser {
   Outcome<LaunchFile> parse(std::string_view text) {
     const toml::table root = toml_.parse(text);
     if (!toml_.failed()) launch(root);
-    for (const toml::table* table : toml_.tables(root, "buffer", "the launch file")) buffer(*table);
+    const auto buffers = toml_.tables(root, "buffer", "the launch file");
+    for (const toml::table* table : buffers) buffer(*table);
+    // A buffer may hold addresses of those that come after it.
+    for (std::size_t i = 0; i < file_.buffers.size() && !toml_.failed(); ++i) {
+      point(*buffers[i], file_.buffers[i]);
+    }
     for (const toml::table* table : toml_.tables(root, "arg", "the launch file")) argument(*table);
     if (toml_.failed()) return toml_.error();
     return std::move(file_);
@@ -75,8 +80,8 @@ class LaunchParser {
     if (plan.name.empty()) toml_.fail(table.source(), fmt::format("{} has no name.", what));
     what = fmt::format("[[buffer]] \"{}\"", plan.name);
     toml_.only(table,
-               {"name", "dtype", "shape", "file", "random", "zeros", "poison", "out", "expect",
-                "rtol", "atol", "tile"},
+               {"name", "dtype", "shape", "file", "random", "zeros", "poison", "pointers", "out",
+                "expect", "rtol", "atol", "tile"},
                what);
     if (buffer_named(plan.name)) {
       toml_.fail(table.source(), fmt::format("There are two buffers named \"{}\".", plan.name));
@@ -115,22 +120,61 @@ class LaunchParser {
     const auto seed = toml_.integer(table, "random", what, 0, most_int64);
     const bool zeros = toml_.boolean(table, "zeros", what).value_or(false);
     const bool poison = toml_.boolean(table, "poison", what).value_or(false);
-    const int sources = file.has_value() + seed.has_value() + zeros + poison;
+    const bool pointers = table.contains("pointers");
+    const int sources = file.has_value() + seed.has_value() + zeros + poison + pointers;
     if (sources != 1) {
       toml_.fail(
           table.source(),
-          fmt::format("{} has {} of file, random, zeros and poison; exactly one says what it "
-                      "holds.",
+          fmt::format("{} has {} of file, random, zeros, poison and pointers; exactly one says "
+                      "what it holds.",
                       what, sources == 0 ? "none" : "more than one"));
     }
     if (file) plan.fill = Fill::file, plan.file = *file;
     if (seed) plan.fill = Fill::random, plan.seed = static_cast<std::uint64_t>(*seed);
     if (poison) plan.fill = Fill::poison;
-    if (!file && !plan.shape) {
+    if (pointers) plan.fill = Fill::pointers;
+    if (!file && !pointers && !plan.shape) {
       toml_.fail(table.source(),
                  fmt::format("{} has no shape; it may be left out only where a file is given. "
                              "shape = [256, 256] would work.",
                              what));
+    }
+  }
+
+  // pointers = [{ buffer = "A", offset = 512 }, { null = true }]: addresses, of 8 bytes each.
+  void point(const toml::table& table, PlannedBuffer& plan) {
+    if (plan.fill != Fill::pointers) return;
+    const std::string what = fmt::format("[[buffer]] \"{}\"", plan.name);
+    if (plan.dtype != DType::u64) {
+      toml_.fail(table.source(), fmt::format("{} has pointers and the dtype {}; addresses are u64.",
+                                             what, name_of(plan.dtype)));
+    }
+    std::uint64_t number = 0;
+    for (const toml::table* one : toml_.tables(table, "pointers", what)) {
+      const std::string place = fmt::format("pointer {} of {}", number, what);
+      toml_.only(*one, {"buffer", "offset", "null"}, place);
+      const bool null = toml_.boolean(*one, "null", place).value_or(false);
+      if (null == one->contains("buffer")) {
+        toml_.fail(one->source(),
+                   fmt::format("{} has to have one of buffer and null = true.", place));
+      } else if (!null) {
+        const std::optional<std::uint32_t> index = named_buffer(*one, place);
+        const auto offset = toml_.integer(*one, "offset", place, -most_int64, most_int64);
+        if (index) plan.pointers.push_back({8 * number, *index, offset.value_or(0)});
+      }
+      ++number;
+    }
+    const auto count = static_cast<std::int64_t>(number);
+    if (!plan.shape) plan.shape = {count};
+    std::int64_t room = 1;
+    constexpr std::int64_t enough = std::int64_t{1} << 20;  // pointers a file can hold
+    for (const std::int64_t extent : *plan.shape) {
+      room = std::min(room * std::min(extent, enough), enough);
+    }
+    if (room < count) {
+      toml_.fail(table.source(),
+                 fmt::format("{} has {} pointers, but its shape {} has room for {}.", what, count,
+                             shape_text(*plan.shape), room));
     }
   }
 

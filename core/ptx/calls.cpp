@@ -12,6 +12,7 @@
 #include <unordered_set>
 
 #include "core/ptx/decode.h"
+#include "core/ptx/refused.h"
 
 namespace tilescope::ptx {
 namespace {
@@ -19,6 +20,8 @@ namespace {
 Builtin builtin_named(std::string_view name) {
   if (name == "vprintf") return Builtin::print;
   if (name == "__assertfail") return Builtin::assertion;
+  if (name == "malloc") return Builtin::allocate;
+  if (name == "free") return Builtin::release;
   return Builtin::none;
 }
 
@@ -32,7 +35,7 @@ const Written* callee_of(const Statement& s) {
 
 class Reacher {
  public:
-  explicit Reacher(const Module& module) : module_(module) {
+  Reacher(const Module& module, std::vector<Error>* all) : module_(module), all_(all) {
     // A definition counts more than a declaration before it.
     for (const Function& f : module.functions) {
       const Function*& known = by_name_[f.name];
@@ -81,13 +84,19 @@ class Reacher {
     if (seen_.count(name)) return true;
     const Function& f = *function->second;
     if (f.body_line == 0 && builtin_named(name) == Builtin::none) {
+      const std::string_view known = refused_function(name);
       error_ = {ErrorKind::unsupported,
-                fmt::format("{} is called, but this file only declares it: link it in, or compile "
-                            "the kernel with it (of CUDA's own functions there are vprintf and "
-                            "__assertfail)",
-                            name),
+                known.empty()
+                    ? fmt::format("{} is called, but this file only declares it: link it in, or "
+                                  "compile the kernel with it (of CUDA's own functions there are "
+                                  "vprintf, __assertfail, malloc and free)",
+                                  name)
+                    : fmt::format("{} is called: {}", name, known),
                 fmt::format("{}:{}", module_.name, line)};
-      return false;
+      if (!all_) return false;
+      seen_.insert(name);
+      all_->push_back(error_);
+      return true;
     }
     return add(f);
   }
@@ -125,13 +134,15 @@ class Reacher {
   std::unordered_set<std::string_view> seen_;
   std::deque<Reached> found_;  // grows while its members are looked at
   bool indirect_ = false;
+  std::vector<Error>* all_ = nullptr;
   Error error_;
 };
 
 }  // namespace
 
-Outcome<std::vector<Reached>> reach(const Module& module, const Function& entry) {
-  Reacher reacher(module);
+Outcome<std::vector<Reached>> reach(const Module& module, const Function& entry,
+                                    std::vector<Error>* all) {
+  Reacher reacher(module, all);
   if (!reacher.run(entry)) return reacher.error();
   return reacher.take();
 }

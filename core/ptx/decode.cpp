@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
+#include "core/ptx/modifiers.h"
+#include "core/ptx/refused.h"
 #include "core/ptx/targets.h"
 
 namespace tilescope::ptx {
@@ -27,6 +30,11 @@ std::string shown(std::string_view text) {
 }  // namespace
 
 bool Decoder::refuse(std::uint32_t line, std::string sentence) {
+  if (all_) {
+    all_->push_back({ErrorKind::unsupported, std::move(sentence),
+                     fmt::format("{}:{}", program_.module->name, line)});
+    return false;
+  }
   if (error_.sentence.empty()) {
     error_ = {ErrorKind::unsupported, std::move(sentence),
               fmt::format("{}:{}", program_.module->name, line)};
@@ -35,7 +43,7 @@ bool Decoder::refuse(std::uint32_t line, std::string sentence) {
 }
 
 bool Decoder::fail(const Statement& s, std::string_view what) {
-  return refuse(s.line, fmt::format("{}: {}", what, shown(s.text)));
+  return refuse(s.line, fmt::format("{}: {}", shown(s.text), what));
 }
 
 bool Decoder::guard(const Statement& s, Instruction& out) {
@@ -183,6 +191,10 @@ bool Decoder::special_forms(const Statement& s, Instruction& i) {
         return fail(s, "a vector of eight has elements of 32 bits");
       }
       if (i.op == Op::st && !can_be_written(i)) return fail(s, "a kernel cannot write here");
+      if (i.modifiers.has(Field::bulk)) {
+        program_.smallest_store = std::min(program_.smallest_store, 8u);
+        break;
+      }
       if (i.op == Op::st) {
         program_.smallest_store = std::min(
             program_.smallest_store, static_cast<std::uint32_t>(bytes_of(i.modifiers.type())));
@@ -204,7 +216,9 @@ bool Decoder::special_forms(const Statement& s, Instruction& i) {
       break;
     case Op::stmatrix:  // each lane writes what its register holds: whole, or by halves
       program_.smallest_store =
-          std::min(program_.smallest_store, i.modifiers.has(Field::trans) ? 2u : 4u);
+          std::min(program_.smallest_store, i.modifiers.shape() == Shape::m16n8 ? 1u
+                                            : i.modifiers.has(Field::trans)     ? 2u
+                                                                                : 4u);
       break;
     case Op::atom:
     case Op::red:
@@ -273,7 +287,56 @@ std::string looks_of(const Statement& s) {
   return out;
 }
 
+// How many of the modifiers some place of a form takes, less what the form wants besides.
+int likeness(const Opcode& row, int form, const std::vector<std::string_view>& modifiers) {
+  int taken = 0, missing = 0;
+  for (const ModifierRule& rule : modifiers_of(row, form)) {
+    const std::vector<std::string_view>& words = words_of(rule.field);
+    const bool here = std::any_of(modifiers.begin(), modifiers.end(), [&](std::string_view m) {
+      return std::any_of(rule.values.begin(), rule.values.end(),
+                         [&](std::uint8_t v) { return words[v - 1u] == m; });
+    });
+    taken += here;
+    missing += !here && !rule.optional;
+  }
+  return 2 * taken - missing;
+}
+
+bool takes_word(const Opcode& row, std::string_view word) {
+  for (int form = 0; form < static_cast<int>(row.forms.size()); ++form) {
+    for (const ModifierRule& rule : modifiers_of(row, form)) {
+      for (std::uint8_t v : rule.values) {
+        if (words_of(rule.field)[v - 1u] == word) return true;
+      }
+    }
+  }
+  return false;
+}
+
 }  // namespace
+
+// The words that no form takes, and the forms that are most like it.
+std::string Decoder::why_not_a_form(const Statement& s, const Opcode& row) const {
+  std::string strange;
+  for (std::string_view m : s.modifiers) {
+    if (!takes_word(row, m)) strange += fmt::format("{}.{}", strange.empty() ? "" : ", ", m);
+  }
+  std::vector<int> order(row.forms.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    return likeness(row, a, s.modifiers) > likeness(row, b, s.modifiers);
+  });
+  constexpr std::size_t shown_forms = 3;
+  std::string forms;
+  for (std::size_t f = 0; f < std::min(shown_forms, order.size()); ++f) {
+    forms += (f ? "; " : "") + syntax(row, order[f]);
+  }
+  const std::size_t more = order.size() - std::min(shown_forms, order.size());
+  return fmt::format("this form of '{}' is not known{} ({}: {}{})", s.opcode,
+                     strange.empty() ? "" : fmt::format(": none has {}", strange),
+                     more ? "the nearest are" : "there are", forms,
+                     more ? fmt::format("; and {} more: tilescope list opcodes", more) : "");
+}
 
 bool Decoder::instruction(const Statement& s) {
   Instruction out;
@@ -284,6 +347,9 @@ bool Decoder::instruction(const Statement& s) {
   out.caller_line = s.caller_line;
   out.text = s.text;
   const Opcode* row = opcode_named(s.opcode);
+  if (const Refused* no = refused_instruction(s.opcode, s.modifiers)) {
+    return fail(s, fmt::format("{} (PTX ISA {})", no->why, no->section));
+  }
   if (!row) return fail(s, fmt::format("the opcode '{}' is not known", s.opcode));
   if (const std::string what = what_is_missing(s); !what.empty()) return fail(s, what);
   const int form = match(*row, s.modifiers, looks_of(s), out.modifiers);
@@ -291,15 +357,7 @@ bool Decoder::instruction(const Statement& s) {
     // Which N goes with a type its forms do not show.
     const std::string shape = row->op == Op::wgmma ? wrong_group_shape(s.modifiers) : "";
     if (!shape.empty()) return fail(s, shape);
-    std::string forms;
-    constexpr std::size_t longest = 400;
-    for (std::size_t f = 0; f < row->forms.size() && forms.size() < longest; ++f) {
-      forms += (f ? "; " : "") + syntax(*row, static_cast<int>(f));
-      if (forms.size() >= longest && f + 1 < row->forms.size()) {
-        forms += fmt::format("; and {} more: tilescope list opcodes", row->forms.size() - f - 1);
-      }
-    }
-    return fail(s, fmt::format("this form of '{}' is not known (there are: {})", s.opcode, forms));
+    return fail(s, why_not_a_form(s, *row));
   }
   out.op = row->op;
   out.form = static_cast<std::uint8_t>(form);
@@ -326,7 +384,7 @@ bool Decoder::function(std::size_t number) {
   if (routine().builtin != Builtin::none) return true;
   if (!declare_labels()) return false;
   for (const Statement& s : body().statements) {
-    if (s.kind == Statement::Kind::instruction && !instruction(s)) return false;
+    if (s.kind == Statement::Kind::instruction && !instruction(s) && !all_) return false;
   }
   // Running off the end of a body returns, so it becomes an instruction like any other.
   Instruction last;
@@ -374,6 +432,19 @@ Outcome<Program> decode(std::shared_ptr<const Module> module, const Function& en
       program.specials.begin(), program.specials.end(),
       [](const auto& special) { return special.first == Special::reserved_smem_offset_1; });
   return program;
+}
+
+Examined examine(std::shared_ptr<const Module> module, const Function& entry) {
+  Examined out;
+  Outcome<std::vector<Reached>> functions = reach(*module, entry, &out.refused);
+  if (!functions.ok()) {
+    out.refused.push_back(functions.error());
+    return out;
+  }
+  out.program.module = std::move(module);
+  out.program.entry = entry;
+  Decoder(out.program, *functions, &out.refused).run();
+  return out;
 }
 
 }  // namespace tilescope::ptx

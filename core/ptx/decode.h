@@ -20,13 +20,17 @@ struct Reached {
   Builtin builtin = Builtin::none;
 };
 
-// The entry, and every function that can be called from it (calls.cpp).
-Outcome<std::vector<Reached>> reach(const Module& module, const Function& entry);
+// The entry, and every function that can be called from it (calls.cpp). With `all`, what is refused
+// goes there and is left out.
+Outcome<std::vector<Reached>> reach(const Module& module, const Function& entry,
+                                    std::vector<Error>* all = nullptr);
 
 class Decoder {
  public:
-  Decoder(Program& program, const std::vector<Reached>& functions)
-      : program_(program), functions_(functions) {}
+  // With `all`, every refusal goes there, and decoding goes on behind it.
+  Decoder(Program& program, const std::vector<Reached>& functions,
+          std::vector<Error>* all = nullptr)
+      : program_(program), functions_(functions), all_(all) {}
   bool run();
   const Error& error() const { return error_; }
 
@@ -39,6 +43,7 @@ class Decoder {
       memory,
       label,
       special,
+      grid_workspace,  // a half of its address
       targets,
       function
     } kind = Kind::nothing;
@@ -58,6 +63,8 @@ class Decoder {
   bool declare_parameters(const std::vector<Parameter>& parameters, std::vector<Slot>& slots);
   void place_dynamic_shared();
   bool place(const Variable& variable, Names& names);
+  bool place_drivers(std::string_view name, std::uint64_t bytes);
+  std::string why_not_a_form(const Statement& s, const Opcode& row) const;
   void declare_registers();
   bool declare_labels();
   bool declare_targets();
@@ -118,6 +125,7 @@ class Decoder {
   Program& program_;
   const std::vector<Reached>& functions_;
   std::size_t routine_ = 0;  // the function that is being decoded
+  std::vector<Error>* all_ = nullptr;
   Error error_;
   Names module_names_;
   std::vector<FunctionNames> names_;  // of functions_

@@ -205,7 +205,21 @@ bool Decoder::declare_module() {
     if (!place(variable, module_names_)) return false;
   }
   names_.resize(functions_.size());
-  return true;
+  const bool allocates = std::any_of(functions_.begin(), functions_.end(), [](const Reached& f) {
+    return f.builtin == Builtin::allocate || f.builtin == Builtin::release;
+  });
+  if (allocates && !place_drivers(heap_name, heap_bytes)) return false;
+  const bool meets = mentioned.count("%envreg1") || mentioned.count("%envreg2");
+  return !meets || place_drivers(grid_workspace_name, grid_workspace_bytes);
+}
+
+// A variable that the text does not declare (core/ptx/program.h).
+bool Decoder::place_drivers(std::string_view name, std::uint64_t bytes) {
+  Variable variable;
+  variable.name = name;
+  variable.align = 256;
+  variable.bytes = bytes;
+  return place(variable, module_names_);
 }
 
 bool Decoder::declare_parameters(const std::vector<Parameter>& parameters,
@@ -336,6 +350,10 @@ Decoder::Meaning Decoder::look_up(std::string_view name, std::uint32_t scope) co
   if (const auto found = parameters.find(name); found != parameters.end()) return found->second;
   if (const auto found = module_names_.find(name); found != module_names_.end()) {
     return found->second;
+  }
+  for (std::uint32_t half : {0u, 1u}) {
+    if (name != (half ? "%envreg2" : "%envreg1")) continue;
+    return {Meaning::Kind::grid_workspace, half, 0, Space::reg, false, false};
   }
   for (const SpecialRow& row : special_rows) {
     if (row.name == name) {

@@ -43,16 +43,18 @@ std::vector<FieldWords> fields() {
     out[static_cast<std::size_t>(f)] = {name, std::move(words)};
   };
   std::vector<std::string_view> types;
-  for (int i = 1; i <= static_cast<int>(Type::b1); ++i) {
+  for (int i = 1; i <= static_cast<int>(last_type); ++i) {
     types.push_back(name_of(static_cast<Type>(i)));
   }
   set(Field::type, "type", types);
   set(Field::type2, "type2", types);
-  set(Field::round, "round", {"rn", "rz", "rm", "rp", "rna"});
+  set(Field::round, "round", {"rn", "rz", "rm", "rp", "rna", "rs"});
   set(Field::type3, "type3", types);
   set(Field::type4, "type4", types);
+  set(Field::type5, "type5", types);
   set(Field::shape, "shape",
-      {"m8n8", "m8n8k4", "m8n8k16", "m16n8k4", "m16n8k8", "m16n8k16", "m16n8k32", "m16n16k8",
+      {"m8n8", "m8n8k4", "m8n8k16", "m8n8k32", "m8n8k128", "m16n8k4", "m16n8k8", "m16n8k16",
+       "m16n8k32", "m16n8k64", "m16n8k128", "m16n8k256", "m8n16", "m16n8", "m16n16", "m16n16k8",
        "m16n16k16", "m8n32k16", "m32n8k16"});
   set(Field::a_layout, "a_layout", {"row", "col"});
   set(Field::b_layout, "b_layout", {"row", "col"});
@@ -86,6 +88,13 @@ std::vector<FieldWords> fields() {
   set(Field::warps, "warps", {"warpx2::02_13", "warpx2::01_23", "warpx4"});
   set(Field::to_format, "to_format", {"b8x16"});
   set(Field::from_format, "from_format", {"b6x16_p32", "b4x16_p64"});
+  // Of mma.sync; tcgen05's are in Field::kind.
+  set(Field::mma_kind, "mma_kind",
+      {"kind::f8f6f4", "kind::mxf8f6f4", "kind::mxf4", "kind::mxf4nvf4"});
+  set(Field::scaled, "scaled", {"block_scale"});
+  set(Field::scale_vector, "scale_vector", {"scale_vec::1X", "scale_vec::2X", "scale_vec::4X"});
+  set(Field::scale_factor, "scale_factor", {"scaled::n2::ue8m0"});
+  set(Field::sparse, "sparse", {"sp", "sp::ordered_metadata"});
   set(Field::launch_step, "launch_step", {"try_cancel", "query_cancel"});
   set(Field::answer, "answer",
       {"is_canceled", "get_first_ctaid", "get_first_ctaid::x", "get_first_ctaid::y",
@@ -191,7 +200,7 @@ std::vector<FieldWords> fields() {
                              {Field::tensormap, "tensormap"},
                              {Field::replace, "replace"},
                              {Field::down, "down"},
-                             {Field::sparse, "sp"},
+                             {Field::oob, "oob"},
                              {Field::cp_fenceproxy, "cp_fenceproxy"}}) {
     set(field, name, {name});
   }

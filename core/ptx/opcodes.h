@@ -60,7 +60,7 @@ enum class Op : std::uint8_t {
   // integer
   add, sub, mul, mad, div, rem, abs, neg, min, max, popc, clz, brev, bfind, bfe, bfi,
   and_, or_, xor_, not_, shl, shr, shf, lop3, prmt, setp, selp,
-  addc, subc, madc, mul24, mad24, sad, cnot, szext, bmsk, fns, dp4a, dp2a, vabsdiff4, set, slct,
+  addc, subc, madc, mul24, mad24, sad, cnot, szext, bmsk, fns, dp4a, dp2a, vabsdiff2, vabsdiff4, set, slct,
   // floating only
   fma, testp, rcp, sqrt, rsqrt, ex2, lg2, sin, cos, tanh, copysign,
   // moves
@@ -97,7 +97,8 @@ enum class Field : std::uint8_t {
   replace, map_field, map_bits, cp_fenceproxy,
   tensor_step, cta_group, cluster, kind, ws, collector, cells, times, packing, arrival,
   copied, warps, to_format, from_format, down, launch_step, answer, multicast_all,
-  group_step, group_shape, sparse, block_scale, scale_vectors,
+  group_step, group_shape, sparse, block_scale, scale_vectors, mma_kind, scaled, scale_vector,
+  type5, scale_factor, oob,
   count_
 };
 // clang-format on
@@ -105,7 +106,7 @@ constexpr std::size_t field_count = static_cast<std::size_t>(Field::count_);
 const std::vector<std::string_view>& words_of(Field field);
 std::string_view name_of(Field field);
 
-enum class Round : std::uint8_t { none, rn, rz, rm, rp, rna };
+enum class Round : std::uint8_t { none, rn, rz, rm, rp, rna, rs };
 // clang-format off
 enum class Compare : std::uint8_t {
   none, eq, ne, lt, le, gt, ge, lo, ls, hi, hs, equ, neu, ltu, leu, gtu, geu, num, nan
@@ -145,10 +146,18 @@ enum class Shape : std::uint8_t {
   m8n8,
   m8n8k4,
   m8n8k16,
+  m8n8k32,
+  m8n8k128,
   m16n8k4,
   m16n8k8,
   m16n8k16,
   m16n8k32,
+  m16n8k64,
+  m16n8k128,
+  m16n8k256,
+  m8n16,  // of ldmatrix and stmatrix
+  m16n8,
+  m16n16,
   m16n16k8,  // from here on only of wmma
   m16n16k16,
   m8n32k16,
@@ -218,6 +227,7 @@ class Modifiers {
   Type type2() const { return static_cast<Type>((*this)[Field::type2]); }
   Type type3() const { return static_cast<Type>((*this)[Field::type3]); }
   Type type4() const { return static_cast<Type>((*this)[Field::type4]); }
+  Type type5() const { return static_cast<Type>((*this)[Field::type5]); }
   Part part() const { return static_cast<Part>((*this)[Field::part]); }
   Shape shape() const { return static_cast<Shape>((*this)[Field::shape]); }
   Round round() const { return static_cast<Round>((*this)[Field::round]); }

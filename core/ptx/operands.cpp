@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/ptx/decode.h"
+#include "core/ptx/refused.h"
 
 namespace tilescope::ptx {
 namespace {
@@ -124,7 +125,19 @@ bool Decoder::name(const Statement& s, const OperandRule& rule, Type type, const
   const Meaning meaning = look_up(w.name, s.scope);
   switch (meaning.kind) {
     case Meaning::Kind::nothing:
+      if (const std::string_view why = refused_register(w.name); !why.empty()) {
+        return fail(s, fmt::format("{}: {}", w.name, why));
+      }
       return fail(s, fmt::format("'{}' is not declared", w.name));
+    case Meaning::Kind::grid_workspace: {
+      if (written) return fail(s, fmt::format("'{}' cannot be written", w.name));
+      if (bits_of(type) != 32) {
+        return fail(s, fmt::format("'{}' has 32 bits, but {} is needed", w.name, name_of(type)));
+      }
+      const std::uint64_t at = module_names_.at(grid_workspace_name).address;
+      out = constant(type, meaning.index ? at & 0xffffffff : at >> 32);
+      return true;
+    }
     case Meaning::Kind::label:
     case Meaning::Kind::targets:
       return fail(s, fmt::format("'{}' is a label, not an operand", w.name));
@@ -174,7 +187,10 @@ bool Decoder::name(const Statement& s, const OperandRule& rule, Type type, const
   const int have = bits_of(reg), want = bits_of(type);
   const bool may_be_wider =
       takes_wider(opcode_named(s.opcode)->op, type) && class_of(reg) != Class::floating;
-  const bool wide_enough = may_be_wider ? have >= want : have == want;
+  // st.bulk's size has 64 bits, or 32 (9.7.9.13).
+  const bool size = s.opcode == "st" && want == 64 && have == 32 &&
+                    std::find(s.modifiers.begin(), s.modifiers.end(), "bulk") != s.modifiers.end();
+  const bool wide_enough = size || (may_be_wider ? have >= want : have == want);
   if (!compatible(type, reg) || (class_of(type) != Class::predicate && !wide_enough)) {
     return fail(s, fmt::format("'{}' is a {} register, but {} is needed", w.name, name_of(reg),
                                name_of(type)));

@@ -134,13 +134,19 @@ constexpr std::uint64_t function_step = 16;
 // frames of local memory instead; as .param addresses these begin here.
 constexpr std::uint64_t frame_parameters = window_bytes;
 
+// What the driver keeps for a kernel lies in variables that its text does not name: the heap of
+// malloc (its size is CUDA's own: cudaLimitMallocHeapSize), and what the blocks of a grid meet at
+// in grid.sync(), whose address cooperative groups find in %envreg1 (high) and %envreg2 (low).
+constexpr std::string_view heap_name = "%heap", grid_workspace_name = "%grid_workspace";
+constexpr std::uint64_t heap_bytes = std::uint64_t{8} << 20, grid_workspace_bytes = 256;
+
 // What is at `offset` of a function's frame.
 struct Slot {
   std::uint32_t offset = 0, bytes = 0;
 };
 
 // Functions that CUDA provides, called by name.
-enum class Builtin : std::uint8_t { none, print, assertion };
+enum class Builtin : std::uint8_t { none, print, assertion, allocate, release };
 
 // A function of the program: the entry, which is [0], and what can be called from it.
 //
@@ -227,6 +233,14 @@ struct Program {
 // Errors name the line and show the text: an opcode or a form that is not understood, an operand
 // that does not fit, a name that is not declared.
 Outcome<Program> decode(std::shared_ptr<const Module> module, const Function& entry);
+
+// The same for who only looks: all that decode() would refuse, in the entry and in what it calls,
+// and of the program what was understood: instructions and their operands, and what lies in memory.
+struct Examined {
+  Program program;
+  std::vector<Error> refused;
+};
+Examined examine(std::shared_ptr<const Module> module, const Function& entry);
 
 // The steps of decode() that follow the operands; each fills what its comment says.
 void measure_stack(Program& program);    // calls.cpp: recursive, local_bytes

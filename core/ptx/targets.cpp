@@ -149,6 +149,36 @@ std::string missing_on(std::string_view target, std::string_view version, Op op,
   return "";
 }
 
+namespace {
+
+constexpr int known_chips[] = {75, 80, 86, 87, 89, 90, 100, 103, 110, 120, 121};
+
+template <class Runs>
+std::vector<int> chips_where(Runs runs) {
+  std::vector<int> out;
+  for (const int chip : known_chips) {
+    if (runs(chip)) out.push_back(chip);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<int> chips_of(std::string_view target) {
+  const Target name = target_named(target).value_or(Target{});
+  return chips_where([&](int chip) { return has(Target{chip, 'a'}, name); });
+}
+
+std::vector<int> chips_with(Op op, const Modifiers& modifiers, std::size_t operands) {
+  const std::vector<Condition>& rows = conditions()[static_cast<std::size_t>(op)];
+  return chips_where([&](int chip) {
+    return std::all_of(rows.begin(), rows.end(), [&](const Condition& row) {
+      return operands < row.rule->operands || !row.holds(modifiers) ||
+             meets(Target{chip, 'a'}, row.rule->needs);
+    });
+  });
+}
+
 std::string missing_target(std::string_view target, std::string_view version) {
   const std::optional<Target> chip = target_named(target);
   const auto row =

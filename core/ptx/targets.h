@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/ptx/opcodes.h"
 
@@ -26,6 +27,10 @@ std::optional<Target> target_named(std::string_view name);
 // needs sm_90a, or sm_100f or later of its family (PTX ISA 9.7.19.5), and the file is for sm_80"
 std::string missing_on(std::string_view target, std::string_view version, Op op,
                        const Modifiers& modifiers, std::size_t operands);
+// The chips (90: compute capability 9.0) that a file for this target runs on; and those that have
+// an instruction, if a file is made for them alone.
+std::vector<int> chips_of(std::string_view target);
+std::vector<int> chips_with(Op op, const Modifiers& modifiers, std::size_t operands);
 // Why a file of this .version cannot have the .target; nothing where it can.
 std::string missing_target(std::string_view target, std::string_view version);
 

@@ -45,6 +45,14 @@ constexpr Row rows[] = {
     {Type::e3m2x2, "e3m2x2", 16, Class::floating},
     {Type::ue8m0x2, "ue8m0x2", 16, Class::floating},
     {Type::b1, "b1", 1, Class::bits},
+    {Type::u4, "u4", 4, Class::unsigned_integer},
+    {Type::s4, "s4", 4, Class::signed_integer},
+    {Type::e2m1, "e2m1", 4, Class::floating},
+    {Type::e2m3, "e2m3", 6, Class::floating},
+    {Type::e3m2, "e3m2", 6, Class::floating},
+    {Type::ue8m0, "ue8m0", 8, Class::floating},
+    {Type::ue4m3, "ue4m3", 8, Class::floating},
+    {Type::s2f6x2, "s2f6x2", 16, Class::floating},
 };
 
 constexpr bool in_order() {

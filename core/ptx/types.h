@@ -18,7 +18,10 @@ enum class Type : std::uint8_t {
   f16x2, bf16x2, f32x2, u16x2, s16x2,
   e4m3, e5m2, e4m3x2, e5m2x2, e2m1x2, e2m3x2, e3m2x2, ue8m0x2,
   b1,
+  u4, s4, e2m1, e2m3, e3m2, ue8m0, ue4m3,  // elements of matrices only
+  s2f6x2,
 };
+constexpr Type last_type = Type::s2f6x2;
 // clang-format on
 
 enum class Class : std::uint8_t {

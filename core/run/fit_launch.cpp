@@ -40,13 +40,17 @@ std::string wrong_size(const ptx::Function& entry, const Launch& launch) {
   }
   const auto& asked = entry.required_block;
   if (asked[0] && dim_of(asked) != block) {
-    return fmt::format("{} asks for CTAs of {} threads (.reqntid), but the launch has {}",
-                       entry.name, text(dim_of(asked)), text(block));
+    return fmt::format(
+        "{} asks for CTAs of {} threads (.reqntid), but the launch has {}: block = "
+        "[{}, {}, {}] would fit",
+        entry.name, text(dim_of(asked)), text(block), asked[0], asked[1], asked[2]);
   }
   const Dim3 most = dim_of(entry.maximum_block);
   if (most.x && block.count() > most.count()) {
-    return fmt::format("{} allows CTAs of at most {} threads (.maxntid), but the launch has {}",
-                       entry.name, most.count(), block.count());
+    return fmt::format(
+        "{} allows CTAs of at most {} threads (.maxntid), but the launch has {}: "
+        "block = [{}, {}, {}] would fit",
+        entry.name, most.count(), block.count(), most.x, most.y, most.z);
   }
   return "";
 }
@@ -76,9 +80,11 @@ std::optional<Error> misfit(const ptx::Function& entry, const Launch& launch,
   std::string wrong = wrong_size(entry, launch);
   const Dim3 cluster = cluster_of(entry, launch);
   if (wrong.empty() && entry.required_cluster[0] && cluster != dim_of(entry.required_cluster)) {
-    wrong =
-        fmt::format("{} asks for clusters of {} CTAs (.reqnctapercluster), but the launch has {}",
-                    entry.name, text(dim_of(entry.required_cluster)), text(cluster));
+    wrong = fmt::format(
+        "{} asks for clusters of {} CTAs (.reqnctapercluster), but the launch has {}: "
+        "cluster = [{}, {}, {}] would fit, and so does none",
+        entry.name, text(dim_of(entry.required_cluster)), text(cluster), entry.required_cluster[0],
+        entry.required_cluster[1], entry.required_cluster[2]);
   }
   if (wrong.empty()) return std::nullopt;
   return Error{ErrorKind::mismatch, std::move(wrong), where};

@@ -52,6 +52,13 @@ struct Buffer {
   // Of an output: what one block computes of it. Each such tile is then to be written, and by one
   // block alone. Empty: nothing is said of who writes what.
   std::vector<std::int64_t> tile{};
+  // Elements that are addresses of buffers of the same job, written before the kernel begins.
+  struct Pointer {
+    std::uint64_t at = 0;      // byte of this buffer; it has 8 from there
+    std::uint32_t buffer = 0;  // index into Job::buffers
+    std::int64_t offset = 0;   // bytes added to the buffer's address
+  };
+  std::vector<Pointer> pointers{};
   std::int64_t elements() const;
 };
 

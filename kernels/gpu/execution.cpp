@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <thread>
 
 #include "kernels/gpu/device.h"
@@ -62,6 +63,16 @@ std::optional<Error> GpuExecution::upload(const Chip& chip) {
                    ""};
     }
     memory_.push_back(std::move(memory));
+  }
+  // Addresses of buffers, when all are known.
+  for (std::size_t i = 0; i < job_.buffers.size(); ++i) {
+    Buffer& b = job_.buffers[i];
+    for (const Buffer::Pointer& p : b.pointers) {
+      const std::uint64_t to = memory_[p.buffer].get() + static_cast<std::uint64_t>(p.offset);
+      std::memcpy(b.bytes.data() + p.at, &to, sizeof to);
+    }
+    if (b.pointers.empty()) continue;
+    then([&] { return driver_.cuMemcpyHtoD(memory_[i].get(), b.bytes.data(), b.bytes.size()); });
   }
   then([&] { return create(context_, begin_); });
   then([&] { return create(context_, end_); });

@@ -54,6 +54,30 @@ TEST(LaunchFile, TheLaunchItself) {
   EXPECT_EQ(parsed(launch).launch.entry, "");
 }
 
+TEST(LaunchFile, ABufferHoldsAddressesOfOthers) {
+  const LaunchFile file = parsed(launch + R"(
+[[buffer]]
+name = "table"
+dtype = "u64"
+pointers = [{ buffer = "B", offset = 8 }, { null = true }, { buffer = "table" }]
+[[buffer]]
+name = "B"
+dtype = "f32"
+shape = [4]
+zeros = true
+)");
+  const Job job = job_of(file);
+  ASSERT_EQ(job.buffers.size(), 2u);
+  EXPECT_EQ(job.buffers[0].shape, std::vector<std::int64_t>{3});
+  const std::vector<Buffer::Pointer>& pointers = job.buffers[0].pointers;
+  ASSERT_EQ(pointers.size(), 2u);
+  EXPECT_EQ(pointers[0].at, 0u);
+  EXPECT_EQ(pointers[0].buffer, 1u);
+  EXPECT_EQ(pointers[0].offset, 8);
+  EXPECT_EQ(pointers[1].at, 16u);
+  EXPECT_EQ(pointers[1].buffer, 0u);
+}
+
 TEST(LaunchFile, BuffersAreFilledAsTheySay) {
   const LaunchFile file = parsed(launch + R"(
 [[buffer]]

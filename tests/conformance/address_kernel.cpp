@@ -25,7 +25,7 @@ class Address {
     t_.variable(".reg .b64 %at, %generic, %back, %next");
     place();
     const bool back = s_.modifiers.has(Field::to);
-    const bool writable = space_ != "const" && space_ != "param";
+    const bool writable = space_ != "const" && !space_.starts_with("param");
     const std::string offset = t_.number(0, 4);
     t_.say("shl.b32 {0}, {0}, 3", offset);
     const auto to_generic = [&](const char* d, const char* a) {
@@ -109,7 +109,7 @@ class Address {
       t_.module(".const .align 32 .b8 slots[4096] = {" + bytes + "};\n");
       t_.say("mov.u64 %at, slots");
       t_.say("mad.wide.u32 %at, %thread, 32, %at");
-    } else if (space_ == "param") {
+    } else if (space_.starts_with("param")) {
       t_.parameter(".param .align 16 .b8 slots[32]");
       t_.say("mov.u64 %at, slots");
     } else if (space_ == "global" && t_.draw(2)) {

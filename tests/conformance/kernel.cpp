@@ -470,7 +470,27 @@ std::vector<int> Kernel::widths() const {
   return out;
 }
 
+// Forms that no chip is asked about yet: programs in tests/sim/programs hold them.
+static bool is_asked_by_programs(const ptx::Modifiers& m) {
+  using ptx::Field;
+  using ptx::Shape;
+  using ptx::Type;
+  const Shape shape = m.shape();
+  const bool bytes = shape == Shape::m8n16 || shape == Shape::m16n16 || shape == Shape::m16n8;
+  const bool four = shape == Shape::m8n8k4 && m.type() != Type::f64;
+  const bool narrow = m.type() == Type::s4 || m.type() == Type::u4 || m.type() == Type::b1 ||
+                      m.type2() == Type::s4 || m.type2() == Type::u4 || m.type2() == Type::b1 ||
+                      shape == Shape::m8n8k32 || shape == Shape::m8n8k128;
+  const bool mixed = m.has(Field::type4) && m.type() != m.type4();
+  return bytes || four || narrow || mixed || m.has(Field::mma_kind) || m.has(Field::sparse) ||
+         m.has(Field::round);
+}
+
 std::optional<Kernel> kernel_for(const Spelling& spelling) {
+  const ptx::Op op = spelling.opcode->op;
+  const bool matrix = op == ptx::Op::mma || op == ptx::Op::wmma || op == ptx::Op::ldmatrix ||
+                      op == ptx::Op::stmatrix;
+  if (matrix && is_asked_by_programs(spelling.modifiers)) return std::nullopt;
   using ptx::Op;
   const ptx::Modifiers& m = spelling.modifiers;
   const bool told = m.has(Field::completion);  // st.async, red.async

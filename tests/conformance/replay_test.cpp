@@ -140,6 +140,7 @@ const std::map<std::string, Tally>& expected() {
     {"fns", {1, 0, 0, 0}},
     {"dp4a", {4, 0, 0, 0}},
     {"dp2a", {8, 0, 0, 0}},
+    {"vabsdiff2", {0, 0, 4, 0}},
     {"vabsdiff4", {4, 0, 0, 0}},
     {"set", {3264, 0, 0, 0}},
     {"slct", {33, 0, 0, 0}},
@@ -155,11 +156,11 @@ const std::map<std::string, Tally>& expected() {
     {"tanh", {5, 0, 0, 0}},
     {"copysign", {2, 0, 0, 0}},
     {"mov", {19, 0, 0, 0}},
-    {"cvt", {847, 1, 0, 53}},
-    {"cvta", {14, 0, 0, 0}},
+    {"cvt", {847, 1, 78, 53}},
+    {"cvta", {14, 0, 2, 0}},
     {"ld", {942, 0, 0, 959}},
     {"ldu", {78, 0, 0, 444}},
-    {"st", {798, 96, 0, 991}},
+    {"st", {798, 96, 54, 991}},
     {"prefetch", {8, 0, 0, 0}},
     {"prefetchu", {1, 0, 0, 0}},
     {"applypriority", {2, 0, 0, 0}},
@@ -168,7 +169,7 @@ const std::map<std::string, Tally>& expected() {
     {"isspacep", {8, 0, 0, 0}},
     {"atom", {666, 0, 0, 0}},
     {"red", {499, 0, 0, 20}},
-    {"cp", {312, 0, 0, 0}},
+    {"cp", {312, 0, 24, 0}},
     {"mapa", {3, 0, 0, 0}},
     {"getctarank", {3, 0, 0, 0}},
     {"bra", {58, 2, 0, 0}},
@@ -281,7 +282,7 @@ TEST(Vectors, AreAsManyAsTheManualSays) {
     all.equal += tally.equal, all.known += tally.known;
     all.unrecorded += tally.unrecorded, all.refused += tally.refused;
   }
-  EXPECT_EQ(all, (Tally{9921, 101, 0, 2577}));
+  EXPECT_EQ(all, (Tally{9921, 101, 162, 2577}));
   std::ostringstream manual;
   manual << std::ifstream(TILESCOPE_SOURCE_DIR "/docs/manual/simulator.md").rdbuf();
   EXPECT_NE(manual.str().find("9,921 forms"), std::string::npos);

@@ -124,20 +124,32 @@ TEST(BrokenLaunch, Buffers) {
   EXPECT_EQ(buffer("dtype = \"f32\"\nshape = [-4]\nzeros = true\n"),
             "6:10 shape of [[buffer]] \"A\" holds -4, but takes numbers from 0 to "
             "9223372036854775807.");
+  EXPECT_EQ(buffer("dtype = \"f32\"\nshape = [4]\n"),
+            "3:1 [[buffer]] \"A\" has none of file, random, zeros, poison and pointers; exactly "
+            "one says what "
+            "it holds.");
   EXPECT_EQ(
-      buffer("dtype = \"f32\"\nshape = [4]\n"),
-      "3:1 [[buffer]] \"A\" has none of file, random, zeros and poison; exactly one says what "
-      "it holds.");
-  EXPECT_EQ(buffer("dtype = \"f32\"\nshape = [4]\nrandom = 1\npoison = true\n"),
-            "3:1 [[buffer]] \"A\" has more than one of file, random, zeros and poison; exactly one "
-            "says what it holds.");
+      buffer("dtype = \"f32\"\nshape = [4]\nrandom = 1\npoison = true\n"),
+      "3:1 [[buffer]] \"A\" has more than one of file, random, zeros, poison and pointers; exactly "
+      "one says what it holds.");
   EXPECT_EQ(buffer("dtype = \"f32\"\nshape = [4]\nzeros = \"yes\"\n"),
             "7:9 zeros of [[buffer]] \"A\" must be true or false, but it is a text.");
   EXPECT_EQ(buffer("dtype = \"f32\"\nshape = [4]\nzeros = true\nrtol = -1\n"),
             "8:8 rtol of [[buffer]] \"A\" is -1, but must be a number of 0 or more, like 1e-3.");
+  EXPECT_EQ(buffer("dtype = \"f32\"\npointers = [{ buffer = \"A\" }]\n"),
+            "3:1 [[buffer]] \"A\" has pointers and the dtype f32; addresses are u64.");
+  EXPECT_EQ(
+      buffer("dtype = \"u64\"\npointers = [{ buffer = \"B\" }]\n"),
+      "6:24 pointer 0 of [[buffer]] \"A\" points to a buffer \"B\", which does not exist; the "
+      "buffers are A.");
+  EXPECT_EQ(buffer("dtype = \"u64\"\npointers = [{ offset = 8 }]\n"),
+            "6:13 pointer 0 of [[buffer]] \"A\" has to have one of buffer and null = true.");
+  EXPECT_EQ(
+      buffer("dtype = \"u64\"\nshape = [1]\npointers = [{ null = true }, { buffer = \"A\" }]\n"),
+      "3:1 [[buffer]] \"A\" has 2 pointers, but its shape (1,) has room for 1.");
   EXPECT_EQ(buffer("dtpye = \"f32\"\n"),
             "5:1 [[buffer]] \"A\" has no key \"dtpye\"; its keys are name, dtype, shape, file, "
-            "random, zeros, poison, out, expect, rtol, atol, tile.");
+            "random, zeros, poison, pointers, out, expect, rtol, atol, tile.");
   EXPECT_EQ(said(launch + buffer_a + buffer_a), "8:1 There are two buffers named \"A\".");
 }
 

@@ -120,13 +120,18 @@ TEST(Clock, KnowsWhatIsMultiplied) {
       {"s8", ProductType::i8},
       {"u8", ProductType::i8},
       {"b1", ProductType::none},
+      {"s4", ProductType::none},
+      {"u4", ProductType::none},
+      {"e3m2", ProductType::f8},
+      {"e2m3", ProductType::f8},
+      {"e2m1", ProductType::f8},
       {"kind::f16", ProductType::f16},
       {"kind::tf32", ProductType::tf32},
       {"kind::i8", ProductType::i8},
+      {"kind::f8f6f4", ProductType::f8},
       {"kind::mxf4", ProductType::f4},
       {"kind::mxf4nvf4", ProductType::f4},
       {"kind::mxf8f6f4", ProductType::f8},
-      {"kind::f8f6f4", ProductType::f8},
       {"", ProductType::f16},  // wmma of f16 says no type
   };
   int products = 0;
@@ -148,7 +153,13 @@ TEST(Clock, KnowsWhatIsMultiplied) {
         const auto row = std::find_if(types.begin(), types.end(),
                                       [&](const auto& type) { return type.first == word; });
         ASSERT_NE(row, types.end()) << word;
-        EXPECT_EQ(sim::product_of(i), row->second) << syntax(opcode, form) << " of " << word;
+        // Elements of 4 bits, side by side.
+        const std::uint8_t packing = i.modifiers[ptx::Field::mma_kind];
+        const std::string_view kind =
+            packing ? ptx::words_of(ptx::Field::mma_kind)[packing - 1u] : "";
+        const bool f4 = kind == "kind::mxf4" || kind == "kind::mxf4nvf4";
+        EXPECT_EQ(sim::product_of(i), f4 ? ProductType::f4 : row->second)
+            << syntax(opcode, form) << " of " << word;
         ++products;
       }
     }

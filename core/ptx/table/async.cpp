@@ -20,6 +20,7 @@ namespace tilescope::ptx {
 #define BY_GROUP "completion:bulk_group"
 #define REDUCTION "operation:add|min|max|inc|dec|and|or|xor"
 #define REDUCE_BYTES "reduction async bulk " TO_GLOBAL " " BY_GROUP " " HINT
+#define BETWEEN_BLOCKS "reduction async bulk space:shared::cluster space2:shared::cta " BY_BYTES " "
 
 // One row an opcode, one line a form.
 // clang-format off
@@ -44,6 +45,10 @@ std::vector<Opcode> async_rows() {
         {REDUCE_BYTES " operation:min|max type:u32|s32|u64|s64|f16|bf16", "[a] [b] a:u32 e:b64?"},
         {REDUCE_BYTES " operation:inc|dec type:u32", "[a] [b] a:u32 e:b64?"},
         {REDUCE_BYTES " operation:and|or|xor type:b32|b64", "[a] [b] a:u32 e:b64?"},
+        {BETWEEN_BLOCKS "operation:add type:u32|s32|u64", "[a] [b] a:u32 [m]"},
+        {BETWEEN_BLOCKS "operation:min|max type:u32|s32", "[a] [b] a:u32 [m]"},
+        {BETWEEN_BLOCKS "operation:inc|dec type:u32", "[a] [b] a:u32 [m]"},
+        {BETWEEN_BLOCKS "operation:and|or|xor type:b32", "[a] [b] a:u32 [m]"},
         {"async bulk prefetching level:L2 space:global " HINT, "[a] a:u32 e:b64?"},
         {"async bulk operation:commit_group", ""},
         {"async bulk operation:wait_group read?", "n"},

@@ -3,7 +3,7 @@
 #include "core/ptx/table/rows.h"
 
 #define MMA(shape) "group_step:mma_async sync aligned group_shape:" shape " "
-#define SPARSE_MMA(shape) "group_step:mma_async sp sync aligned group_shape:" shape " "
+#define SPARSE_MMA(shape) "group_step:mma_async sparse:sp sync aligned group_shape:" shape " "
 #define F8 "e4m3|e5m2"
 #define BYTES "s8|u8"
 #define METADATA "e:b32 n=0/1 "
@@ -48,7 +48,7 @@ std::vector<Opcode> wgmma_rows() {
        "D = A * B or D += A * B of a warpgroup: D in registers, A there or in shared memory, B in shared memory",
        "9.7.15.5.2, 9.7.15.6.3, 9.7.15.7",
        {{"", "sm_90a", "8.0", "9.7.15.5.2"},
-        {"sp", "sm_90a", "8.2", "9.7.15.6.3"}}},
+        {"sparse:sp", "sm_90a", "8.2", "9.7.15.6.3"}}},
   };
 }
 // clang-format on

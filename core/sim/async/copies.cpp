@@ -189,6 +189,13 @@ bool reduce_global(Model& machine, Block& block, AsyncOperation& o) {
   return true;
 }
 
+bool combine_shared(Model& machine, Block& block, AsyncOperation& o) {
+  const Span s = span_in(o);
+  combine(block.shared, s.shared, s.bytes, o, 0, writer_of(machine.issuer(block, o), o), s.how,
+          s.dtype);
+  return true;
+}
+
 void span_pieces(const AsyncOperation& o, const Visit& f) {
   const Span s = span_in(o);
   f({s.global, s.global + s.bytes});
@@ -197,6 +204,8 @@ void span_pieces(const AsyncOperation& o, const Visit& f) {
 constexpr Work bulk_load{"cp.async.bulk", read_global,      write_shared,
                          nullptr,         GlobalUse::reads, span_pieces};
 constexpr Work bulk_send{"cp.async.bulk", read_issuer, write_shared};
+constexpr Work bulk_send_sum{
+    "cp.reduce.async.bulk", read_issuer, combine_shared, nullptr, GlobalUse::none, nullptr, true};
 constexpr Work bulk_store{"cp.async.bulk", read_shared,       write_global,
                           nullptr,         GlobalUse::writes, span_pieces};
 constexpr Work bulk_reduce{"cp.reduce.async.bulk", read_shared, reduce_global, nullptr,
@@ -376,14 +385,16 @@ AsyncOperation bulk_copy(Way way, const Span& span) {
 }
 
 AsyncOperation copy_between_blocks(const Span& span) {
-  AsyncOperation o = with_span(bulk_send, span);
+  const bool adds = span.how != ptx::Operation::none;
+  AsyncOperation o = with_span(adds ? bulk_send_sum : bulk_send, span);
   o.writes.push_back({span.shared, span.shared + span.bytes});
   o.guards_until = Stage::read;
   return o;
 }
 
 AsyncOperation source_between_blocks(const Span& span) {
-  AsyncOperation o = with_span(bulk_send, span);
+  const bool adds = span.how != ptx::Operation::none;
+  AsyncOperation o = with_span(adds ? bulk_send_sum : bulk_send, span);
   const auto from = static_cast<u32>(span.global);
   o.reads.push_back({from, from + span.bytes});
   return o;

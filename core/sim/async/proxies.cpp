@@ -16,9 +16,9 @@ void Proxies::tell(Proxy proxy, std::uint64_t block, std::uint32_t warp, std::ui
     told.warps[key(block, warp)] = now_;
     return;
   }
-  auto& lanes = told.lanes[key(block, warp)];
-  for (std::size_t l = 0; l < lanes.size(); ++l) {
-    if (m >> l & 1) lanes[l] = now_;
+  auto& times = told.lanes[key(block, warp)];
+  for (std::size_t l = 0; l < times.size(); ++l) {
+    if (m >> l & 1) times[l] = now_;
   }
 }
 
@@ -27,8 +27,8 @@ bool Proxies::has_told(Proxy proxy, std::uint64_t block, std::uint32_t thread,
   const Told& told = told_[static_cast<std::size_t>(proxy)];
   const auto warp = told.warps.find(key(block, thread / 32));
   if (warp != told.warps.end() && warp->second > since) return true;
-  const auto lanes = told.lanes.find(key(block, thread / 32));
-  return lanes != told.lanes.end() && lanes->second[thread % 32] > since;
+  const auto times = told.lanes.find(key(block, thread / 32));
+  return times != told.lanes.end() && times->second[thread % 32] > since;
 }
 
 bool Proxies::has_asked(std::uint64_t block, std::uint64_t address, std::uint32_t since) const {

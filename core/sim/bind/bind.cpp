@@ -83,6 +83,7 @@ class Binder {
     }
     const bool stores = i.op == Op::st || i.op == Op::red;
     if (stores && i.modifiers.has(Field::async)) return async_store_handler(i);
+    if (stores && i.modifiers.has(Field::bulk)) return bulk_store_handler();
     if (i.op == Op::atom || i.op == Op::red) return atomic_handler(i);
     if (i.op == Op::cp) return copy_handler(i);
     if (i.op == Op::mapa || i.op == Op::getctarank) return rank_handler(i);
@@ -176,11 +177,28 @@ class Binder {
   void fragments(const Instruction& i, const Operand* o, Code& c) {
     c.target = static_cast<std::uint32_t>(out_.elements.size());
     c.immediate = mma_form(i);
+    constexpr std::uint32_t matrices = 4;
     for (std::uint32_t k = 0; k < i.count; ++k) {
+      if (k >= matrices && o[k].count == 1) continue;  // one register in braces
       for (std::uint32_t e = 0; e < o[k].count; ++e) {
         const Operand& part = program_.elements[o[k].index + e];
         out_.elements.push_back(part.kind == Operand::Kind::sink ? nothing : value(part));
       }
+    }
+    const auto one = [&](const Operand& operand) {
+      return operand.kind == Operand::Kind::vector ? value(program_.elements[operand.index])
+                                                   : value(operand);
+    };
+    // mma.sp: metadata and which lanes have them; .block_scale: the scale factors of A and of B.
+    std::uint32_t next = matrices;
+    if (i.modifiers.has(Field::sparse)) {
+      c.e = value(o[next]);
+      c.width = static_cast<std::uint8_t>(o[next + 1].value);
+      next += 2;
+    }
+    if (i.modifiers.has(Field::scaled)) {
+      c.a = one(o[next]);
+      c.b = one(o[next + 2]);
     }
   }
 
@@ -510,6 +528,13 @@ class Binder {
       case Op::st:
         if (i.modifiers.has(Field::async)) return async_store(i, o, c);
         address(i, o[0], c);
+        if (i.modifiers.has(Field::bulk)) {
+          const bool narrow = o[1].kind == Operand::Kind::reg &&
+                              ptx::bits_of(program_.registers[o[1].index].type) == 32;
+          c.b = value(o[1]);
+          c.width = narrow ? 4 : 8;
+          return;
+        }
         vector(o[1], c);
         return;
       case Op::stmatrix:

@@ -192,7 +192,8 @@ class Careful {
                      "a defined address", program_.name_of_register(o_[k].index));
       }
     }
-    if (i_.op == Op::cp && !operands_decide()) return Flow::fault;
+    const bool sized = i_.op == Op::cp || i_.modifiers.has(ptx::Field::bulk);
+    if (sized && !operands_decide()) return Flow::fault;
     // Loads say afterwards which bytes they got that are undefined. Atomics look at what they add
     // before they do so.
     if (i_.op != Op::atom) define_results();

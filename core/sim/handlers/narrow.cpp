@@ -42,6 +42,7 @@ Elements elements_of(Type type) {
     case Type::e2m3x2:
     case Type::e3m2x2:
     case Type::ue8m0x2:
+    case Type::s2f6x2:
       return {2, 8};
     case Type::e2m1x2:
       return {2, 4};
@@ -103,11 +104,44 @@ double decode_scale(u32 bits) {
   return bits == 0xff ? std::nan("") : std::ldexp(1.0, static_cast<int>(bits) - 127);
 }
 
+// s2f6 is an integer of 8 bits times 2^-6 (5.2.4), rounded to nearest even; a NaN becomes the
+// largest number, as of the other formats that have none.
+u32 encode_fixed(double value) {
+  if (value != value) return 0x7f;
+  const double scaled = std::nearbyint(std::fmin(std::fmax(value * 64, -128.0), 127.0));
+  return static_cast<u32>(static_cast<std::int32_t>(scaled)) & 0xff;
+}
+double decode_fixed(u32 bits) {
+  return static_cast<std::int8_t>(bits) / 64.0;
+}
+
+// .rs: away from zero where adding the random bits to those of f32's significand that are cut off
+// carries. f16 cuts off 13 of them and bf16 16, and as many random bits there are (9.7.9.21); where
+// the result is subnormal more are cut off, and the random bits are added at their upper end.
+u32 encode_by_chance(FloatFormat format, double value, u32 random, bool saturate) {
+  const u32 down = encode(format, value, Rounding::zero, saturate);
+  const double below = std::fabs(decode(format, down)), size = std::fabs(value);
+  if (value != value || below == size || std::isinf(value)) return down;
+  const u32 magnitude = down & (format.sign_bit() - 1);
+  // One unit in the last place of the result.
+  const int exponent = static_cast<int>(std::max(magnitude >> format.mantissa_bits, 1u));
+  const double unit = std::ldexp(1.0, exponent - format.bias() - format.mantissa_bits);
+  const int bits = 23 - format.mantissa_bits;
+  const double cut = (size - below) / unit, chance = std::ldexp(static_cast<double>(random), -bits);
+  if (magnitude + 1 >= format.beyond()) {  // beyond the largest number
+    return cut + chance < 1
+               ? down
+               : encode(format, value > 0 ? HUGE_VAL : -HUGE_VAL, Rounding::nearest_even, saturate);
+  }
+  return cut + chance < 1 ? down : down + 1;
+}
+
 u32 encoded(const Conversion& w, double v) {
   // Not on the way to f16 (seen on an H200).
   if (w.ftz && w.to != Type::f16 && std::fabs(v) < 0x1p-126) v = std::copysign(0.0, v);
   if (w.sat) v = v > 0 ? (v < 1 ? v : 1.0) : 0.0;
   if (w.relu) v = v > 0 || v != v ? v : 0.0;
+  if (w.to == Type::s2f6x2) return encode_fixed(v);
   if (w.to == Type::ue8m0x2) return encode_scale(v, w.round, w.satfinite);
   if (v != v && w.from == Type::f64 && w.to == Type::f16)
     return static_cast<u32>(base::nan_cut_to(v, 5, 10));
@@ -120,6 +154,7 @@ u32 encoded(const Conversion& w, double v) {
 }
 
 double decoded(Type type, u32 bits) {
+  if (type == Type::s2f6x2) return decode_fixed(bits);
   return type == Type::ue8m0x2 ? decode_scale(bits) : decode(format_of(type), bits);
 }
 
@@ -192,6 +227,18 @@ Flow to_narrow(Core& x, const Code& c, Mask m) {
   return Flow::next;
 }
 
+// .scaled::n2::ue8m0: what goes to a narrow type is divided by its factor before, what comes from
+// one is multiplied by it. The first operand's factor is the upper byte.
+void scale(const Core& x, Reference factors, const Conversion& w, double* upper, double* lower) {
+  const auto* pair = base::lane_array<std::uint16_t>(x, factors);
+  const bool divides = w.to != Type::bf16x2;
+  for (int l = 0; l < 32; ++l) {
+    const double a = decode_scale(pair[l] >> 8), b = decode_scale(pair[l] & 0xff);
+    upper[l] = divides ? upper[l] / a : upper[l] * a;
+    lower[l] = divides ? lower[l] / b : lower[l] * b;
+  }
+}
+
 // Two f32, or the two elements of a packed register, into the two elements of another.
 Flow to_packed(Core& x, const Code& c, Mask m) {
   const Conversion w = conversion(c);
@@ -209,9 +256,35 @@ Flow to_packed(Core& x, const Code& c, Mask m) {
       lower[l] = decoded(w.from, static_cast<u32>(bits[l]) & mask);
     }
   }
+  if (const Reference factors = from.count == 1 ? c.c : c.b; factors != nothing) {
+    scale(x, factors, w, upper, lower);
+  }
   std::int64_t t[32];
   for (int l = 0; l < 32; ++l) {
     t[l] = static_cast<std::int64_t>(encoded(w, upper[l]) << to.bits | encoded(w, lower[l]));
+  }
+  write(x, c.d, w.to_register, t, m);
+  return Flow::next;
+}
+
+// The random bits of the first operand are the upper half of c, those of the second the lower; of
+// f16 only the lower 13 of each count.
+Flow by_chance(Core& x, const Code& c, Mask m) {
+  const Conversion w = conversion(c);
+  const FloatFormat format = format_of(w.to);
+  const u32 mask = (1u << (23 - format.mantissa_bits)) - 1;
+  const u32* random = base::lane_array<u32>(x, c.c);
+  double upper[32], lower[32];
+  read_scalars(x, c.a, w, upper);
+  read_scalars(x, c.b, w, lower);
+  const auto one = [&](double v, u32 bits) {
+    if (w.relu) v = v > 0 || v != v ? v : 0.0;
+    return encode_by_chance(format, v, bits & mask, w.satfinite);
+  };
+  std::int64_t t[32];
+  for (int l = 0; l < 32; ++l) {
+    t[l] =
+        static_cast<std::int64_t>(one(upper[l], random[l] >> 16) << 16 | one(lower[l], random[l]));
   }
   write(x, c.d, w.to_register, t, m);
   return Flow::next;
@@ -263,6 +336,7 @@ Handler pack_handler(const ptx::Instruction& i) {
 }
 
 Handler narrow_handler(const ptx::Instruction& i) {
+  if (i.modifiers.round() == ptx::Round::rs) return by_chance;
   if (elements_of(i.modifiers.type()).count == 2) return to_packed;
   return i.modifiers.integral() != Round::none ? to_narrow<true> : to_narrow<false>;
 }

@@ -91,25 +91,26 @@ struct Mad24Sat {
   }
 };
 
-// vabsdiff4 (9.7.18.2): of bytes; c is only taken with .add.
-template <class A, class B, bool sums>
-struct AbsDiff4 {
+// vabsdiff2, vabsdiff4 (9.7.18.2): of halves or bytes T; c is only taken with .add.
+template <class T, bool sums>
+struct AbsoluteDifferences {
   static u32 apply(u32 a, u32 b, u32 c) {
+    constexpr u32 bits = 8 * sizeof(T);
     u32 out = sums ? c : 0;
-    for (u32 k = 0; k < 4; ++k) {
-      const s32 x = static_cast<s32>(static_cast<A>(a >> (8 * k)));
-      const s32 y = static_cast<s32>(static_cast<B>(b >> (8 * k)));
+    for (u32 at = 0; at < 32; at += bits) {
+      const s32 x = static_cast<s32>(static_cast<T>(a >> at));
+      const s32 y = static_cast<s32>(static_cast<T>(b >> at));
       const u32 apart = static_cast<u32>(x < y ? y - x : x - y);
-      out += sums ? apart : apart << (8 * k);
+      out += sums ? apart : apart << at;
     }
     return out;
   }
 };
 
-template <class A, class B>
+template <class T>
 Handler absolute_differences(const ptx::Instruction& i) {
-  return i.modifiers.has(Field::operation) ? ternary<AbsDiff4<A, B, true>, u32, u32>
-                                           : ternary<AbsDiff4<A, B, false>, u32, u32>;
+  return i.modifiers.has(Field::operation) ? ternary<AbsoluteDifferences<T, true>, u32, u32>
+                                           : ternary<AbsoluteDifferences<T, false>, u32, u32>;
 }
 
 template <class A, class B>
@@ -162,8 +163,11 @@ Handler dot_handler(const ptx::Instruction& i) {
     case Op::dp2a:
       return dots(i);
     case Op::vabsdiff4:
-      return is_signed(i.modifiers.type2()) ? absolute_differences<std::int8_t, std::int8_t>(i)
-                                            : absolute_differences<std::uint8_t, std::uint8_t>(i);
+      return is_signed(i.modifiers.type2()) ? absolute_differences<std::int8_t>(i)
+                                            : absolute_differences<std::uint8_t>(i);
+    case Op::vabsdiff2:
+      return is_signed(i.modifiers.type2()) ? absolute_differences<std::int16_t>(i)
+                                            : absolute_differences<std::uint16_t>(i);
     case Op::mul24:
     case Op::mad24:
       return is_signed(i.modifiers.type()) ? of_24<s32>(i) : of_24<u32>(i);

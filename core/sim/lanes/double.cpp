@@ -312,6 +312,7 @@ Handler double_handler(const ptx::Instruction& i) {
     case Round::rp:
       return in_direction<Round::rp>(i.op);
     case Round::rna:
+    case Round::rs:
       return nullptr;
   }
   return nullptr;

@@ -328,6 +328,7 @@ Handler in_mode(const ptx::Instruction& i) {
     case Round::rp:
       return rounded<Mode, Round::rp>(i.op);
     case Round::rna:
+    case Round::rs:
       return nullptr;
   }
   return nullptr;

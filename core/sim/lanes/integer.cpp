@@ -361,6 +361,7 @@ Handler integer_handler(const ptx::Instruction& i) {
       return comparison_handler(i);
     case Op::dp4a:
     case Op::dp2a:
+    case Op::vabsdiff2:
     case Op::vabsdiff4:
     case Op::mul24:
     case Op::mad24:

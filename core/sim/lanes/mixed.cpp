@@ -117,6 +117,7 @@ Handler mixed_handler(const ptx::Instruction& i) {
     case Round::rp:
       return rounded<Round::rp>(i);
     case Round::rna:
+    case Round::rs:
       return nullptr;
   }
   return nullptr;

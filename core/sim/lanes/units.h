@@ -44,6 +44,7 @@ Handler cluster_barrier_handler(const ptx::Instruction& i);
 Handler async_handler(const ptx::Instruction& i);
 Handler launch_handler(const ptx::Instruction& i);       // of async_handler's
 Handler async_store_handler(const ptx::Instruction& i);  // st.async, red.async
+Handler bulk_store_handler();                            // st.bulk
 Handler register_handler();                              // of async_handler's
 Handler hint_handler(const ptx::Instruction& i);         // caches, and which space an address is in
 

@@ -211,7 +211,14 @@ bool place_memory(Model& machine, std::vector<Buffer> buffers, Error& error) {
   machine.regions.emplace_back();  // the parameters, when the addresses of the buffers are known
   if (!place_variables(machine, error)) return false;
   machine.first_buffer = machine.regions.size();
+  // Where all of them will be, for buffers that hold addresses of others.
+  std::vector<std::uint64_t> bases;
   std::uint64_t base = buffers_base;
+  for (const Buffer& b : buffers) {
+    bases.push_back(base);
+    const std::uint64_t bytes = static_cast<std::uint64_t>(b.elements()) * bytes_of(b.dtype);
+    base = (base + bytes + 2 * buffer_gap - 1) / buffer_gap * buffer_gap;
+  }
   for (Buffer& b : buffers) {
     const auto wanted = static_cast<std::uint64_t>(b.elements()) * bytes_of(b.dtype);
     if (b.undefined && b.bytes.empty()) b.bytes.resize(wanted);
@@ -221,12 +228,16 @@ bool place_memory(Model& machine, std::vector<Buffer> buffers, Error& error) {
                                 wanted, b.bytes.size()),
                     "");
     }
-    Region r(Region::Kind::buffer, b.name, base, std::move(b.bytes));
+    for (const Buffer::Pointer& pointer : b.pointers) {
+      const std::uint64_t to = bases[pointer.buffer] + static_cast<std::uint64_t>(pointer.offset);
+      std::memcpy(b.bytes.data() + pointer.at, &to, sizeof to);
+    }
+    Region r(Region::Kind::buffer, b.name, bases[machine.regions.size() - machine.first_buffer],
+             std::move(b.bytes));
     r.about = about(b);
     if (b.undefined) r.make_undefined();
     r.remember_writers(machine.program().smallest_store);
     if (!b.tile.empty() && !watch_tiles(b, r, error)) return false;
-    base = (base + r.size() + 2 * buffer_gap - 1) / buffer_gap * buffer_gap;
     machine.regions.push_back(std::move(r));
     b.bytes.clear();
     machine.shells.push_back(std::move(b));

@@ -34,6 +34,10 @@ ProductShape extents(Shape shape) {
       return {8, 8, 4};
     case Shape::m8n8k16:
       return {8, 8, 16};
+    case Shape::m8n8k32:
+      return {8, 8, 32};
+    case Shape::m8n8k128:
+      return {8, 8, 128};
     case Shape::m16n8k4:
       return {16, 8, 4};
     case Shape::m16n8k8:
@@ -42,6 +46,12 @@ ProductShape extents(Shape shape) {
       return {16, 8, 16};
     case Shape::m16n8k32:
       return {16, 8, 32};
+    case Shape::m16n8k64:
+      return {16, 8, 64};
+    case Shape::m16n8k128:
+      return {16, 8, 128};
+    case Shape::m16n8k256:
+      return {16, 8, 256};
     case Shape::m16n16k8:
       return {16, 16, 8};
     case Shape::m16n16k16:
@@ -66,23 +76,131 @@ int copies(Shape shape, Type type, int elements) {
   return of_wmma(shape) && type == Type::f16 ? 512 / elements : 1;
 }
 
-void add(std::vector<Mma>& forms, Shape name, Type d, Type a, Type b) {
+// Elements of 4 and 6 bits are bytes of their own but where all are of 4 (9.7.14.5.14).
+int bits_held(WarpKind kind, Type type) {
+  const bool bytes = kind == WarpKind::f8f6f4 || kind == WarpKind::mxf8f6f4;
+  return bytes ? 8 : ptx::bits_of(type);
+}
+
+void add(std::vector<Mma>& forms, Shape name, Type d, Type a, Type b, Type c,
+         WarpKind kind = WarpKind::none, bool sparse = false) {
   Mma out;
   out.name = name;
   out.d = d;
   out.a = a;
   out.b = b;
+  out.c = c;
+  out.kind = kind;
+  out.sparse = sparse;
   out.shape = extents(name);
   const auto [m, n, k] = out.shape;
-  out.a_fragment = fragment_of_a(out.shape, ptx::bits_of(a), copies(name, a, m * k));
-  out.b_fragment = fragment_of_b(out.shape, ptx::bits_of(b), copies(name, b, k * n));
-  out.c_fragment = fragment_of_c(out.shape, ptx::bits_of(d));
+  const ProductShape stored{m, n, out.stored()};
+  out.a_fragment = fragment_of_a(stored, bits_held(kind, a), copies(name, a, m * k));
+  out.b_fragment = fragment_of_b(out.shape, bits_held(kind, b), copies(name, b, k * n));
+  out.c_fragment = fragment_of_c(out.shape, ptx::bits_of(c));
+  out.d_fragment = fragment_of_c(out.shape, ptx::bits_of(d));
   forms.push_back(std::move(out));
 }
 
-void add_integers(std::vector<Mma>& forms, Shape shape) {
-  for (Type a : {Type::s8, Type::u8}) {
-    for (Type b : {Type::s8, Type::u8}) add(forms, shape, Type::s32, a, b);
+void add(std::vector<Mma>& forms, Shape name, Type d, Type a, Type b) {
+  add(forms, name, d, a, b, d);
+}
+
+void add_integers(std::vector<Mma>& forms, Shape shape, Type s, Type u, bool sparse = false) {
+  for (Type a : {s, u}) {
+    for (Type b : {s, u}) {
+      add(forms, shape, Type::s32, a, b, Type::s32, WarpKind::none, sparse);
+    }
+  }
+}
+
+// 9.7.14.5.1: lane l belongs to product l / 4 % 4, and has rows (columns) l % 4 and from 16 on the
+// next four.
+void add_four(std::vector<Mma>& forms, Type d, Type c) {
+  constexpr std::uint8_t row = 1, col = 2;
+  const auto accumulator = [](Type type) {
+    if (type == Type::f16) {
+      return tabulated(make_layout_of(make_layout_of(Layout(4, 8), Layout(4, 64), Layout(2, 32)),
+                                      make_layout_of(Layout(8, 1))),
+                       8, 16);
+    }
+    return tabulated(
+        make_layout_of(make_layout_of(Layout(2, 8), Layout(2, 2), Layout(4, 64), Layout(2, 32)),
+                       make_layout_of(Layout(2, 1), Layout(2, 16), Layout(2, 4))),
+        8, 32);
+  };
+  for (std::uint8_t a : {row, col}) {
+    for (std::uint8_t b : {row, col}) {
+      Mma out;
+      out.name = Shape::m8n8k4;
+      out.d = d;
+      out.a = out.b = Type::f16;
+      out.c = c;
+      out.shape = extents(out.name);
+      out.four = true;
+      out.layouts = static_cast<std::uint8_t>(a * 4 + b);
+      // A is 32 x 4, B 4 x 32, D 32 x 8.
+      const Layout four = make_layout_of(Layout(4, 1));
+      out.a_fragment = tabulated(
+          make_layout_of(a == row ? make_layout_of(Layout(4, 4), Layout(4, 32), Layout(2, 16))
+                                  : make_layout_of(Layout(4, 1), Layout(4, 32), Layout(2, 16)),
+                         a == row ? four : make_layout_of(Layout(4, 4))),
+          4, 16);
+      out.b_fragment = tabulated(
+          make_layout_of(b == row ? make_layout_of(Layout(4, 32), Layout(4, 8), Layout(2, 4))
+                                  : make_layout_of(Layout(4, 1), Layout(4, 8), Layout(2, 4)),
+                         b == row ? four : make_layout_of(Layout(4, 32))),
+          4, 16);
+      out.c_fragment = accumulator(c);
+      out.d_fragment = accumulator(d);
+      forms.push_back(std::move(out));
+    }
+  }
+}
+
+// Half of A's elements are zeros (9.7.14.6).
+void add_sparse(std::vector<Mma>& forms) {
+  const auto sparse = [&](Shape shape, Type d, Type a, Type b) {
+    add(forms, shape, d, a, b, d, WarpKind::none, true);
+  };
+  for (Shape shape : {Shape::m16n8k16, Shape::m16n8k32}) {
+    sparse(shape, Type::f16, Type::f16, Type::f16);
+    sparse(shape, Type::f32, Type::f16, Type::f16);
+    sparse(shape, Type::f32, Type::bf16, Type::bf16);
+  }
+  for (Shape shape : {Shape::m16n8k8, Shape::m16n8k16}) {
+    sparse(shape, Type::f32, Type::tf32, Type::tf32);
+  }
+  for (Shape shape : {Shape::m16n8k32, Shape::m16n8k64}) {
+    add_integers(forms, shape, Type::s8, Type::u8, true);
+  }
+  for (Shape shape : {Shape::m16n8k64, Shape::m16n8k128}) {
+    add_integers(forms, shape, Type::s4, Type::u4, true);
+  }
+  for (Type a : {Type::e4m3, Type::e5m2}) {
+    for (Type b : {Type::e4m3, Type::e5m2}) {
+      sparse(Shape::m16n8k64, Type::f32, a, b);
+      sparse(Shape::m16n8k64, Type::f16, a, b);
+    }
+  }
+}
+
+// Of sm_120 (9.7.14.5.14): all pairs of narrow elements, and those with scale factors.
+void add_kinds(std::vector<Mma>& forms) {
+  constexpr Type narrow[] = {Type::e4m3, Type::e5m2, Type::e3m2, Type::e2m3, Type::e2m1};
+  for (bool sparse : {false, true}) {
+    const Shape bytes = sparse ? Shape::m16n8k64 : Shape::m16n8k32;
+    for (Type a : narrow) {
+      for (Type b : narrow) {
+        add(forms, bytes, Type::f32, a, b, Type::f32, WarpKind::f8f6f4, sparse);
+        add(forms, bytes, Type::f16, a, b, Type::f16, WarpKind::f8f6f4, sparse);
+        add(forms, bytes, Type::f32, a, b, Type::f32, WarpKind::mxf8f6f4, sparse);
+      }
+    }
+    for (WarpKind kind : {WarpKind::mxf4, WarpKind::mxf4nvf4}) {
+      add(forms, sparse ? Shape::m16n8k128 : Shape::m16n8k64, Type::f32, Type::e2m1, Type::e2m1,
+          Type::f32, kind, sparse);
+    }
   }
 }
 
@@ -93,6 +211,9 @@ std::vector<Mma> all_forms() {
     add(out, shape, Type::f32, Type::f16, Type::f16);
     add(out, shape, Type::f16, Type::f16, Type::f16);
     add(out, shape, Type::f32, Type::bf16, Type::bf16);
+    if (!of_wmma(shape)) continue;
+    add(out, shape, Type::f32, Type::f16, Type::f16, Type::f16);
+    add(out, shape, Type::f16, Type::f16, Type::f16, Type::f32);
   }
   for (Shape shape : {Shape::m16n8k4, Shape::m16n8k8, Shape::m16n16k8}) {
     add(out, shape, Type::f32, Type::tf32, Type::tf32);
@@ -107,11 +228,22 @@ std::vector<Mma> all_forms() {
   }
   for (Shape shape : {Shape::m8n8k16, Shape::m16n8k16, Shape::m16n8k32, Shape::m16n16k16,
                       Shape::m8n32k16, Shape::m32n8k16}) {
-    add_integers(out, shape);
+    add_integers(out, shape, Type::s8, Type::u8);
+  }
+  for (Shape shape : {Shape::m8n8k32, Shape::m16n8k32, Shape::m16n8k64}) {
+    add_integers(out, shape, Type::s4, Type::u4);
+  }
+  for (Shape shape : {Shape::m8n8k128, Shape::m16n8k128, Shape::m16n8k256}) {
+    add(out, shape, Type::s32, Type::b1, Type::b1);
   }
   for (Shape shape : {Shape::m8n8k4, Shape::m16n8k4, Shape::m16n8k8, Shape::m16n8k16}) {
     add(out, shape, Type::f64, Type::f64, Type::f64);
   }
+  add_four(out, Type::f32, Type::f32);
+  add_four(out, Type::f32, Type::f16);
+  add_four(out, Type::f16, Type::f16);
+  add_sparse(out);
+  add_kinds(out);
   return out;
 }
 
@@ -121,11 +253,18 @@ void add(std::vector<MatrixAccess>& accesses, const Mma& mma, ptx::Part part) {
   out.shape = mma.name;
   out.part = part;
   out.type = part == Part::a ? mma.a : part == Part::b ? mma.b : mma.d;
-  out.rows = part == Part::b ? mma.shape.k : mma.shape.m;
-  out.columns = part == Part::a ? mma.shape.k : mma.shape.n;
+  const bool operand = part == Part::a || part == Part::b;
+  const int bits = ptx::bits_of(out.type);
+  out.packed = operand && bits < 8 ? 32 / bits : 1;
+  const ProductShape shape{mma.shape.m, mma.shape.n, mma.shape.k / out.packed};
+  out.rows = part == Part::b ? shape.k : shape.m;
+  out.columns = part == Part::a ? shape.k : shape.n;
   out.fragment = part == Part::a   ? mma.a_fragment
                  : part == Part::b ? mma.b_fragment
-                                   : mma.c_fragment;
+                                   : mma.d_fragment;
+  if (out.packed > 1) {
+    out.fragment = part == Part::a ? fragment_of_a(shape, 32) : fragment_of_b(shape, 32);
+  }
   for (bool by_columns : {false, true}) {
     out.by_columns = by_columns;
     accesses.push_back(out);
@@ -135,7 +274,9 @@ void add(std::vector<MatrixAccess>& accesses, const Mma& mma, ptx::Part part) {
 std::vector<MatrixAccess> all_accesses() {
   std::vector<MatrixAccess> out;
   for (const Mma& mma : mma_forms()) {
-    if (!of_wmma(mma.name) && !(mma.name == Shape::m8n8k4 && mma.d == Type::f64)) continue;
+    const bool shared = mma.name == Shape::m8n8k32 || mma.name == Shape::m8n8k128 ||
+                        (mma.name == Shape::m8n8k4 && mma.d == Type::f64);
+    if (!of_wmma(mma.name) && !shared) continue;
     for (ptx::Part part : {ptx::Part::a, ptx::Part::b, ptx::Part::c, ptx::Part::d}) {
       add(out, mma, part);
     }
@@ -184,10 +325,17 @@ std::uint64_t mma_form(const ptx::Instruction& i) {
   const bool said = i.modifiers.has(ptx::Field::type2);
   const Type a = said ? i.modifiers.type2() : Type::f16;
   const Type b = said ? i.modifiers.type3() : Type::f16;
+  const auto kind = static_cast<WarpKind>(i.modifiers[ptx::Field::mma_kind]);
+  const bool sparse = i.modifiers.has(ptx::Field::sparse);
+  const int layouts = i.modifiers[ptx::Field::a_layout] * 4 + i.modifiers[ptx::Field::b_layout];
   std::uint64_t number = 0;
   while (number < forms.size()) {
     const Mma& f = forms[number];
-    if (f.name == i.modifiers.shape() && f.d == i.modifiers.type() && f.a == a && f.b == b) break;
+    if (f.name == i.modifiers.shape() && f.d == i.modifiers.type() && f.a == a && f.b == b &&
+        f.c == i.modifiers.type4() && f.kind == kind && f.sparse == sparse &&
+        (!f.four || f.layouts == layouts)) {
+      break;
+    }
     ++number;
   }
   return number;

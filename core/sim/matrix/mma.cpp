@@ -7,6 +7,10 @@
 // register, then those of the upper two), and adds C afterwards as any sum of f32 or f16 is. All of
 // it gave an H200's bits (2026-11-21).
 //
+// Of wmma with C of f16 and D of f32, C is made wider first; with C of f32 and D of f16 the sums of
+// f32 are rounded (ptxas 13.0 compiles them so). A sparse A, elements narrower than 8 bits and the
+// kinds of sm_120 are in mma_narrow.cpp.
+//
 // wmma's m16n16k8 of tf32 takes two steps of k = 4, in that order, where mma's m16n8k8 takes one of
 // 8: ptxas 13.0 makes HMMA.1684 of the one, HMMA.1688 of the other, and so are an H100's bits
 // (2026-11-25).
@@ -24,13 +28,12 @@ namespace {
 using ptx::Type;
 using u32 = std::uint32_t;
 
-constexpr int most_a = 32 * 16, most_b = 32 * 16, most_c = 32 * 8;  // elements
-
 const u32* lanes_of(const Core& x, Reference r) {
   return reinterpret_cast<const u32*>(x.bank[r >> 31] + (r & ~constant_bit));
 }
 
-// The patterns of a matrix, each in 32 bits, from registers of 32 bits.
+}  // namespace
+
 void gather(const Core& x, const Reference* registers, const Fragment& f, u32* out) {
   const u32 mask = f.bits == 32 ? ~u32{0} : (u32{1} << f.bits) - 1;
   const std::uint16_t* place = f.place.data();
@@ -57,15 +60,10 @@ void scatter(Core& x, const Reference* registers, const Fragment& f, const u32* 
   }
 }
 
-// Where the registers of the operands begin: D, A, B, C.
-struct Operands {
-  const Reference *d, *a, *b, *c;
-  Operands(const Core& x, const Code& code, const Mma& mma)
-      : d(x.elements + code.target),
-        a(d + mma.c_fragment.registers),
-        b(a + mma.a_fragment.registers),
-        c(b + mma.b_fragment.registers) {}
-};
+namespace {
+
+constexpr int most_a = 32 * 16, most_b = 32 * 16, most_c = 32 * 8;  // elements
+constexpr int most_narrow_a = 16 * 64, most_narrow_b = 64 * 8;      // of 4 and 8 bits
 
 // A matrix ready to be multiplied.
 template <int most>
@@ -90,7 +88,7 @@ Flow mma_float(Core& x, const Code& code, Mask m) {
   const Flow flow = whole_warp(x, m);
   if (flow != Flow::next) return flow;
   const Mma& mma = mma_forms()[code.immediate];
-  const Operands o(x, code, mma);
+  const MmaOperands o(x, code, mma);
   u32 a[most_a], b[most_b], c[most_c];
   gather(x, o.a, mma.a_fragment, a);
   gather(x, o.b, mma.b_fragment, b);
@@ -103,9 +101,16 @@ Flow mma_float(Core& x, const Code& code, Mask m) {
   const Taken<most_a> left(format, a, mma.shape.m * mma.shape.k);
   const Taken<most_b> right(format, b, mma.shape.k * mma.shape.n);
   StepRule rule = step_rule(TensorChip::hopper, format, deep_in_one_step(mma));
-  rule.half_accumulator = mma.d == Type::f16;
+  rule.half_accumulator = mma.d == Type::f16 && mma.c == Type::f16;
+  const int results = mma.shape.m * mma.shape.n;
+  if (mma.c == Type::f16 && !rule.half_accumulator) {
+    for (int i = 0; i < results; ++i) c[i] = encode(format_f32, decode(format_f16, c[i]));
+  }
   multiply_add(rule, mma.shape, format, left.factors(), format, right.factors(), c);
-  scatter(x, o.d, mma.c_fragment, c);
+  if (mma.d == Type::f16 && !rule.half_accumulator) {
+    for (int i = 0; i < results; ++i) c[i] = encode(format_f16, decode(format_f32, c[i]));
+  }
+  scatter(x, o.d, mma.d_fragment, c);
   return Flow::next;
 }
 
@@ -137,7 +142,7 @@ Flow mma_float8(Core& x, const Code& code, Mask m) {
   const Flow flow = whole_warp(x, m);
   if (flow != Flow::next) return flow;
   const Mma& mma = mma_forms()[code.immediate];
-  const Operands o(x, code, mma);
+  const MmaOperands o(x, code, mma);
   const auto [rows, columns, depth] = mma.shape;
   u32 a[most_a], b[most_b], c[most_c], products[most_c] = {}, left[most_a], right[most_b];
   gather(x, o.a, mma.a_fragment, a);
@@ -158,14 +163,14 @@ Flow mma_float8(Core& x, const Code& code, Mask m) {
                products);
   const FloatFormat format = rule.half_accumulator ? format_f16 : format_f32;
   for (int i = 0; i < rows * columns; ++i) c[i] = sum_of(format, products[i], c[i]);
-  scatter(x, o.d, mma.c_fragment, c);
+  scatter(x, o.d, mma.d_fragment, c);
   return Flow::next;
 }
 
-void extend_bytes(Type type, u32* patterns, int count) {
-  if (type == Type::u8) return;
-  for (int i = 0; i < count; ++i)
-    patterns[i] = static_cast<u32>(static_cast<std::int8_t>(patterns[i]));
+void extend(Type type, u32* patterns, int count) {
+  if (type == Type::u8 || type == Type::u4) return;
+  const u32 sign = type == Type::s4 ? 0x8 : 0x80;
+  for (int i = 0; i < count; ++i) patterns[i] = (patterns[i] ^ sign) - sign;
 }
 
 // Exact, then wrapped or limited to 32 bits.
@@ -174,19 +179,19 @@ Flow mma_integer(Core& x, const Code& code, Mask m) {
   const Flow flow = whole_warp(x, m);
   if (flow != Flow::next) return flow;
   const Mma& mma = mma_forms()[code.immediate];
-  const Operands o(x, code, mma);
+  const MmaOperands o(x, code, mma);
   const auto [rows, columns, depth] = mma.shape;
-  u32 a[most_a], b[most_b], c[most_c];
+  u32 a[most_narrow_a], b[most_narrow_b], c[most_c];
   gather(x, o.a, mma.a_fragment, a);
   gather(x, o.b, mma.b_fragment, b);
   gather(x, o.c, mma.c_fragment, c);
-  extend_bytes(mma.a, a, rows * depth);
-  extend_bytes(mma.b, b, depth * columns);
+  extend(mma.a, a, rows * depth);
+  extend(mma.b, b, depth * columns);
   constexpr std::int64_t least = std::numeric_limits<std::int32_t>::min(),
                          most = std::numeric_limits<std::int32_t>::max();
   for (int i = 0; i < rows; ++i) {
     for (int j = 0; j < columns; ++j) {
-      u32 products = 0;  // 32 products of 8 bits fit
+      u32 products = 0;  // 64 products of 8 bits fit
       for (int k = 0; k < depth; ++k) products += a[i * depth + k] * b[k * columns + j];
       u32& sum = c[i * columns + j];
       const std::int64_t exact =
@@ -194,7 +199,7 @@ Flow mma_integer(Core& x, const Code& code, Mask m) {
       sum = static_cast<u32>(satfinite ? std::max(least, std::min(most, exact)) : exact);
     }
   }
-  scatter(x, o.d, mma.c_fragment, c);
+  scatter(x, o.d, mma.d_fragment, c);
   return Flow::next;
 }
 
@@ -223,7 +228,7 @@ Flow mma_double(Core& x, const Code& code, Mask m) {
   const Flow flow = whole_warp(x, m);
   if (flow != Flow::next) return flow;
   const Mma& mma = mma_forms()[code.immediate];
-  const Operands o(x, code, mma);
+  const MmaOperands o(x, code, mma);
   const auto [rows, columns, depth] = mma.shape;
   double a[16 * 16], b[16 * 8], c[most_c];
   gather(x, o.a, mma.a_fragment, a);
@@ -235,10 +240,10 @@ Flow mma_double(Core& x, const Code& code, Mask m) {
       for (int k = 0; k < depth; ++k) sum = fused(a[i * depth + k], b[k * columns + j], sum);
     }
   }
-  for (int r = 0; r < mma.c_fragment.registers; ++r) {
+  for (int r = 0; r < mma.d_fragment.registers; ++r) {
     if (o.d[r] == nothing) continue;
     double to[lanes];
-    const std::uint16_t* place = &mma.c_fragment.place[static_cast<std::size_t>(r * lanes)];
+    const std::uint16_t* place = &mma.d_fragment.place[static_cast<std::size_t>(r * lanes)];
     for (int l = 0; l < lanes; ++l) to[l] = c[place[l]];
     std::memcpy(x.bank[0] + o.d[r], to, sizeof to);
   }
@@ -247,7 +252,9 @@ Flow mma_double(Core& x, const Code& code, Mask m) {
 
 Handler mma_handler(const ptx::Instruction& i) {
   if (mma_form(i) == mma_forms().size()) return nullptr;
-  switch (mma_forms()[mma_form(i)].a) {
+  const Mma& mma = mma_forms()[mma_form(i)];
+  if (Handler narrow = narrow_mma_handler(i, mma)) return narrow;
+  switch (mma.a) {
     case Type::f16:
     case Type::bf16:
     case Type::tf32:
@@ -257,6 +264,8 @@ Handler mma_handler(const ptx::Instruction& i) {
       return mma_float8;
     case Type::s8:
     case Type::u8:
+    case Type::s4:
+    case Type::u4:
       return i.modifiers.has(ptx::Field::satfinite) ? mma_integer<true> : mma_integer<false>;
     case Type::f64:
       return mma_double;

@@ -1,6 +1,16 @@
 // ldmatrix, stmatrix and movmatrix of 8x8 matrices of 16-bit elements (PTX ISA 9.7.14.5.15 to
 // 9.7.14.5.17). Lane l holds elements 2 * (l % 4) and the next of row l / 4: the low and the high
 // half of a register. With .trans it holds those of column l / 4.
+//
+// Of bytes (sm_100 and sm_120; figures 105, 106 and 108 are pictures, CuTe's SM100_U8x8_LDSM_T and
+// SM100_U8x4_STSM_T the same in layouts) byte b of lane l is
+//
+//   m8n16                element 4 * (l % 4) + b of row l / 4
+//   m16n16.trans         of the two registers of a matrix the w-th: what memory has as row
+//                        4 * (l % 4) + b at byte l / 4 + 8 * w; sixteen lanes name these rows
+//   m16n8.trans (store)  row 2 * (l % 4) + b % 2 of memory, at byte l / 4 + 8 * (b / 2)
+//
+// Where elements have 6 or 4 bits in memory a row becomes 16 bytes first (9.7.16.9.1).
 #include <fmt/format.h>
 
 #include <cstring>
@@ -10,6 +20,7 @@
 #include "core/sim/lanes/units.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/matrix/fragments.h"
+#include "core/sim/tcgen05/copy.h"
 
 namespace tilescope::sim {
 namespace {
@@ -151,6 +162,103 @@ Flow store(Core& x, const Code& c, Mask m) {
   return Flow::next;
 }
 
+// What byte b of lane l's register `r` holds.
+struct BytePlace {
+  int row, column;  // row: the lane that names it
+};
+BytePlace byte_place(ptx::Shape shape, int r, int l, int b) {
+  switch (shape) {
+    case ptx::Shape::m16n16:
+      return {r / 2 * 16 + 4 * (l % 4) + b, l / 4 + 8 * (r % 2)};
+    case ptx::Shape::m16n8:
+      return {r * 8 + 2 * (l % 4) + b % 2, l / 4 + 8 * (b / 2)};
+    default:
+      return {r * 8 + l / 4, 4 * (l % 4) + b};
+  }
+}
+
+Packed packed_in(const ptx::Modifiers& how) {
+  switch (how[ptx::Field::from_format]) {
+    case 1:
+      return Packed::six_bits;
+    case 2:
+      return Packed::four_bits;
+    default:
+      return Packed::none;
+  }
+}
+
+Flow load_bytes(Core& x, const Code& c, Mask m) {
+  Flow flow = whole_warp(x, m);
+  u64 at[lanes];
+  if (flow == Flow::next) flow = find_rows(x, c, Access::load, at);
+  if (flow != Flow::next) return flow;
+  const ptx::Modifiers& how = x.machine->program().code[x.pc].modifiers;
+  const Region& shared = x.block->shared;
+  note_access(x, c, Races::Kind::read, at);
+  std::byte rows[lanes][row_bytes];
+  std::uint8_t undefined[lanes][row_bytes];
+  for (int l = 0; l < 8 * c.count; ++l) {
+    std::uint8_t hidden[row_bytes];
+    for (u32 k = 0; k < row_bytes; ++k) hidden[k] = shared.is_undefined(at[l] + k) ? 0xff : 0;
+    unpack(packed_in(how), shared.data() + at[l], hidden, rows[l], undefined[l]);
+  }
+  for (int r = 0; r < c.count; ++r) {
+    const Reference d = x.elements[c.target + static_cast<u32>(r)];
+    if (d == nothing) continue;
+    std::byte bytes[lanes][4];
+    std::uint8_t hidden[lanes][4];
+    bool any = false;
+    for (int l = 0; l < lanes; ++l) {
+      for (int b = 0; b < 4; ++b) {
+        const BytePlace from = byte_place(how.shape(), r, l, b);
+        bytes[l][b] = rows[from.row][from.column];
+        hidden[l][b] = undefined[from.row][from.column] ? 0xff : 0;
+        if (!hidden[l][b]) continue;
+        any = true;
+        if (x.warp->origin.known) continue;
+        x.warp->origin = {true, x.pc, static_cast<u32>(l), at[from.row], shared.kind(), 0};
+      }
+    }
+    std::memcpy(x.bank[0] + d, bytes, sizeof bytes);
+    if (!any && x.block->undefined.empty()) continue;
+    std::memcpy(shadow(x, d), hidden, sizeof hidden);
+    recount(x, d, 4);
+  }
+  return Flow::next;
+}
+
+Flow store_bytes(Core& x, const Code& c, Mask m) {
+  Flow flow = whole_warp(x, m);
+  u64 rows[lanes];
+  if (flow == Flow::next) flow = find_rows(x, c, Access::store, rows);
+  if (flow != Flow::next) return flow;
+  note_access(x, c, Races::Kind::write, rows);
+  for (int r = 0; r < c.count; ++r) {
+    const Reference from = x.elements[c.target + static_cast<u32>(r)];
+    const std::byte* bytes = x.bank[from >> 31] + (from & ~constant_bit);
+    const bool hidden = x.warp->undefined_registers && has_undefined(x, from, 4);
+    for (int b = 0; b < 4; ++b) {
+      u64 at[lanes];
+      std::byte values[lanes];
+      std::uint8_t undefined[lanes];
+      for (int l = 0; l < lanes; ++l) {
+        const BytePlace to = byte_place(ptx::Shape::m16n8, r, l, b);
+        at[l] = rows[to.row] + static_cast<u64>(to.column);
+        values[l] = bytes[4 * l + b];
+        undefined[l] = hidden ? shadow(x, from)[4 * l + b] : std::uint8_t{0};
+      }
+      LaneData data;
+      data.bytes = values;
+      data.undefined = hidden ? undefined : nullptr;
+      data.width = 1;
+      x.block->shared.write_lanes(at, ~Mask{0}, data,
+                                  Writer::of(x.block->number, x.warp->index * 32, x.pc));
+    }
+  }
+  return Flow::next;
+}
+
 void transpose(const std::uint16_t (&from)[lanes][2], std::uint16_t (&to)[lanes][2]) {
   for (int l = 0; l < lanes; ++l) {
     for (int e = 0; e < 2; ++e) {
@@ -180,10 +288,13 @@ Flow move(Core& x, const Code& c, Mask m) {
 
 Handler matrix_move_handler(const ptx::Instruction& i) {
   const bool transposed = i.modifiers.has(ptx::Field::trans);
+  const bool bytes = i.modifiers.shape() != ptx::Shape::m8n8;
   switch (i.op) {
     case ptx::Op::ldmatrix:
+      if (bytes) return load_bytes;
       return transposed ? load<true> : load<false>;
     case ptx::Op::stmatrix:
+      if (bytes) return store_bytes;
       return transposed ? store<true> : store<false>;
     case ptx::Op::movmatrix:
       return move;

@@ -2,7 +2,9 @@
 // its row of A, of its column of B, or its own element of C does not.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "core/sim/checks/undefined.h"
 #include "core/sim/machine/model.h"
@@ -16,14 +18,15 @@ using u64 = std::uint64_t;
 // Calls say(place) for each element of a fragment with an undefined byte.
 template <class Say>
 void for_undefined(Core& x, const Reference* registers, const Fragment& f, Say say) {
-  const int width = f.bits == 64 ? 8 : 4, bytes = f.bits / 8;
+  const int width = f.bits == 64 ? 8 : 4, bytes = std::max(1, f.bits / 8);
   for (int r = 0; r < f.registers; ++r) {
     if (!has_undefined(x, registers[r], width)) continue;
     const std::uint8_t* hidden = shadow(x, registers[r]);
     for (int s = 0; s < f.in_register; ++s) {
       for (int l = 0; l < lanes; ++l) {
         bool any = false;
-        for (int k = 0; k < bytes; ++k) any = any || hidden[l * width + s * bytes + k];
+        const int at = l * width + s * f.bits / 8;
+        for (int k = 0; k < bytes; ++k) any = any || hidden[at + k];
         if (any) say(f.place[static_cast<std::size_t>((r * f.in_register + s) * lanes + l)]);
       }
     }
@@ -32,20 +35,23 @@ void for_undefined(Core& x, const Reference* registers, const Fragment& f, Say s
 
 Flow mma(Core& x, const Code& c, Mask m) {
   const Mma& mma = mma_forms()[c.immediate];
-  const int n = mma.shape.n, k = mma.shape.k;
-  const Reference* d = x.elements + c.target;
-  const Reference* a = d + mma.c_fragment.registers;
-  const Reference* b = a + mma.a_fragment.registers;
+  const int n = mma.shape.n, k = mma.stored(), b_columns = mma.columns_of_b();
+  const MmaOperands o(x, c, mma);
+  const Reference* d = o.d;
   bool row[32] = {}, column[32] = {}, own[32 * 8] = {};
-  for_undefined(x, a, mma.a_fragment, [&](int place) { row[place / k] = true; });
-  for_undefined(x, b, mma.b_fragment, [&](int place) { column[place % n] = true; });
-  for_undefined(x, b + mma.b_fragment.registers, mma.c_fragment,
-                [&](int place) { own[place] = true; });
+  for_undefined(x, o.a, mma.a_fragment, [&](int place) { row[place / k] = true; });
+  for_undefined(x, o.b, mma.b_fragment, [&](int place) { column[place % b_columns] = true; });
+  for_undefined(x, o.c, mma.c_fragment, [&](int place) { own[place] = true; });
+  // Scale factors and metadata: any of them may be anybody's.
+  for (const Reference r : {c.a, c.b, c.e}) {
+    if (r == nothing || !has_undefined(x, r, 4)) continue;
+    std::fill(std::begin(row), std::end(row), true);
+  }
 
   const Flow flow = c.run(x, c, m);
   if (flow != Flow::next) return flow;
 
-  const Fragment& f = mma.c_fragment;
+  const Fragment& f = mma.d_fragment;
   const int width = f.bits == 64 ? 8 : 4, bytes = f.bits / 8;
   for (int r = 0; r < f.registers; ++r) {
     if (d[r] == nothing) continue;
@@ -53,7 +59,7 @@ Flow mma(Core& x, const Code& c, Mask m) {
     for (int s = 0; s < f.in_register; ++s) {
       for (int l = 0; l < lanes; ++l) {
         const int place = f.place[static_cast<std::size_t>((r * f.in_register + s) * lanes + l)];
-        const bool undefined = row[place / n] || column[place % n] || own[place];
+        const bool undefined = row[place / n] || column[mma.column(place)] || own[place];
         std::memset(hidden + l * width + s * bytes, undefined ? 0xff : 0,
                     static_cast<std::size_t>(bytes));
       }

@@ -3,6 +3,9 @@
 // (9.7.14.4.1): as mma holds it (fragments.h), repeated where there are more registers than
 // elements.
 //
+// Elements of 4 bits and of one bit lie along k, as many as fill a register, and move together; the
+// distance between rows counts elements.
+//
 // The ISA wants each row aligned to the size of the fragment; kernels that run pad their rows to 16
 // bytes. What is held here to be misaligned is what is so for a single element.
 #include <cstring>
@@ -72,7 +75,8 @@ class Elements {
     const int row = place / access_.columns, column = place % access_.columns;
     const int line = access_.by_columns ? column : row, along = access_.by_columns ? row : column;
     const u64 packed = static_cast<u64>(access_.by_columns ? access_.rows : access_.columns);
-    const u64 stride = c_.b == nothing ? packed : value_of_lane(x_, c_.b, 4, lane);
+    const u64 together = static_cast<u64>(access_.packed);
+    const u64 stride = c_.b == nothing ? packed : value_of_lane(x_, c_.b, 4, lane) / together;
     return base + (static_cast<u64>(line) * stride + static_cast<u64>(along)) * bytes();
   }
   const Fragment& fragment() const { return fragment_; }

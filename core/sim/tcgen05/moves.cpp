@@ -158,8 +158,8 @@ bool prepare(Core& x, const Code& c, bool store, Move& move) {
   }
   std::vector<TensorMove>& moves = x.block->tensor.moves;
   // One that was used is over, whether or not anybody ever waits for it.
-  const auto again = std::find_if(moves.begin(), moves.end(), [&](const TensorMove& move) {
-    return move.used && move.warp == x.warp->index && move.pc == x.pc && move.cells == cells;
+  const auto again = std::find_if(moves.begin(), moves.end(), [&](const TensorMove& other) {
+    return other.used && other.warp == x.warp->index && other.pc == x.pc && other.cells == cells;
   });
   if (again != moves.end()) moves.erase(again);
   moves.push_back({x.warp->index, x.pc, store, cells});

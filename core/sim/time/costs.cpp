@@ -173,6 +173,10 @@ double products_of(ptx::Shape shape) {
       return 8 * 8 * 4;
     case Shape::m8n8k16:
       return 8 * 8 * 16;
+    case Shape::m8n8k32:
+      return 8 * 8 * 32;
+    case Shape::m8n8k128:
+      return 8 * 8 * 128;
     case Shape::m16n8k4:
       return 16 * 8 * 4;
     case Shape::m16n8k8:
@@ -181,6 +185,12 @@ double products_of(ptx::Shape shape) {
       return 16 * 8 * 16;
     case Shape::m16n8k32:
       return 16 * 8 * 32;
+    case Shape::m16n8k64:
+      return 16 * 8 * 64;
+    case Shape::m16n8k128:
+      return 16 * 8 * 128;
+    case Shape::m16n8k256:
+      return 16 * 8 * 256;
     case Shape::m16n16k8:
       return 16 * 16 * 8;
     case Shape::m16n16k16:
@@ -204,6 +214,9 @@ ProductType product_of_type(Type type) {
       return ProductType::f16;
     case Type::e4m3:
     case Type::e5m2:
+    case Type::e3m2:
+    case Type::e2m3:
+    case Type::e2m1:
       return ProductType::f8;
     case Type::s8:
     case Type::u8:
@@ -283,7 +296,7 @@ class Coster {
       case Op::st:
       case Op::atom:
       case Op::red:
-        if (i.modifiers.has(Field::async)) break;
+        if (i.modifiers.has(Field::async) || i.modifiers.has(Field::bulk)) break;
         c.kind = parameter ? Cost::Kind::plain : Cost::Kind::access;
         if (parameter) c.slots = 0;
         c.bytes = static_cast<std::uint8_t>(ptx::bytes_of(i.modifiers.type()) *
@@ -354,7 +367,8 @@ class Coster {
     c.lanes = Lanes::matrix;
     c.latency = static_cast<float>(t_.mma_latency);
     if (rate > 0) {
-      c.busy = static_cast<float>(products_of(i.modifiers.shape()) * t_.schedulers /
+      const double stored = i.modifiers.has(Field::sparse) ? 0.5 : 1;
+      c.busy = static_cast<float>(stored * products_of(i.modifiers.shape()) * t_.schedulers /
                                   (rate * t_.mma_share));
     }
   }
@@ -456,6 +470,8 @@ class Coster {
 ProductType product_of(const Instruction& i) {
   switch (i.op) {
     case Op::mma:  // .shape.alayout.blayout.dtype.atype.btype.ctype
+      // .kind::mxf4 and .kind::mxf4nvf4 hold e2m1 in 4 bits, the others in a byte.
+      if (i.modifiers[Field::mma_kind] > 2) return ProductType::f4;
       return product_of_type(i.modifiers.type2());
     case Op::wmma:
       return i.modifiers.operation() == Operation::mma ? product_of_type(i.modifiers.type2())

@@ -19,30 +19,30 @@ using u32 = std::uint32_t;
 //
 // (figures 176, 178, 180 and 181, which are pictures; CuTe's ElementE layouts; measured on an
 // H100).
-u32 chunk_bits(const GroupForm& form, const u32* lanes, u32 row, u32 chunk) {
+u32 chunk_bits(const GroupForm& form, const u32* words, u32 row, u32 chunk) {
   const u32 group = row % 8 * 4, high = row / 8;
   if (bits_of(form.a) == 8) {
     // 16 chunks of four columns: eight in each lane's word, rows by lane.
     const u32 lane = group + chunk / 8 * 2 + high;
-    return lanes[lane] >> (chunk % 8 * 4) & 15;
+    return words[lane] >> (chunk % 8 * 4) & 15;
   }
   const u32 half = chunk / 4;
   const u32 lane = group + form.selector * 2 + half;
-  return lanes[lane] >> (high * 16 + chunk % 4 * 4) & 15;
+  return words[lane] >> (high * 16 + chunk % 4 * 4) & 15;
 }
 
 // Calls say(stored, place) for each stored element of a row of A: of which it is in the whole row.
 template <class Say>
 void each_stored(const GroupForm& form, const Metadata& metadata, u32 row, Say say) {
-  const u32* lanes = metadata[row / warp_rows];
+  const u32* words = metadata[row / warp_rows];
   if (form.a == ElementType::tf32) {  // 1 of 2
     for (u32 c = 0; c < form.k / 2; ++c) {
-      say(c, 2 * c + (chunk_bits(form, lanes, row % warp_rows, c) == 0b1110 ? 1 : 0));
+      say(c, 2 * c + (chunk_bits(form, words, row % warp_rows, c) == 0b1110 ? 1 : 0));
     }
     return;
   }
   for (u32 c = 0; c < form.k / 4; ++c) {
-    const u32 bits = chunk_bits(form, lanes, row % warp_rows, c);
+    const u32 bits = chunk_bits(form, words, row % warp_rows, c);
     for (u32 e = 0; e < 2; ++e) say(2 * c + e, 4 * c + (bits >> (2 * e) & 3));
   }
 }
@@ -55,11 +55,11 @@ bool is_meaningful(const GroupForm& form, u32 bits) {
 
 }  // namespace
 
-std::optional<BadChunk> find_bad_chunk(const GroupForm& form, const u32* lanes) {
+std::optional<BadChunk> find_bad_chunk(const GroupForm& form, const u32* words) {
   const u32 chunks = form.a == ElementType::tf32 ? form.k / 2 : form.k / 4;
   for (u32 row = 0; row < warp_rows; ++row) {
     for (u32 c = 0; c < chunks; ++c) {
-      const u32 bits = chunk_bits(form, lanes, row, c);
+      const u32 bits = chunk_bits(form, words, row, c);
       if (!is_meaningful(form, bits)) return BadChunk{row, c, bits};
     }
   }
