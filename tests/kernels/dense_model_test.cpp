@@ -55,7 +55,7 @@ TEST(DenseModel, ChoosesATileThatIsNearlyTheFastest) {
       if (row.tile == chosen) taken = row.seconds;
     }
     EXPECT_LT(taken, 1.2 * best) << shape[0] << " " << shape[1] << " " << shape[2] << ": "
-                                  << chosen.m << " x " << chosen.n;
+                                 << chosen.m << " x " << chosen.n;
     sum += taken / best;
   }
   EXPECT_LT(sum / static_cast<double>(all.size()), 1.035);

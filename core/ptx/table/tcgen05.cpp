@@ -16,9 +16,9 @@
 #define PRODUCT_WS "tensor_step:mma ws " ONE KIND COLLECT_B
 #define SCALED(kind, scales) \
   "tensor_step:mma " GROUP "kind:kind::" kind " block_scale scale_vectors:" scales " " COLLECT_A
-#define SCALED_PRODUCT(kind, scales)                                           \
-  {SCALED(kind, scales), "[a] b:b64 c:b64 e:b32 [b] [b] q"}, {                 \
-    SCALED(kind, scales), "[a] [b] c:b64 e:b32 [b] [b] q"                      \
+#define SCALED_PRODUCT(kind, scales)                           \
+  {SCALED(kind, scales), "[a] b:b64 c:b64 e:b32 [b] [b] q"}, { \
+    SCALED(kind, scales), "[a] [b] c:b64 e:b32 [b] [b] q"      \
   }
 #define COPY "tensor_step:cp " GROUP
 #define UNPACK "to_format:b8x16 from_format:b6x16_p32|b4x16_p64"
