@@ -155,12 +155,12 @@ void fill_specials(const Model& machine, Block& block, Warp& warp) {
         case Special::total_smem_size:
           v = own_shared(machine);
           break;
-        case Special::aggr_smem_size:
-          v = own_shared(machine) + ptx::system_shared;
+        case Special::aggr_smem_size:  // not rounded, on an H100
+          v = declared_shared(machine) + ptx::system_shared;
           break;
         // As ptxas 13.0 compiles them: from sm_90 on constants, before behind the block's own.
-        // Where the system's part ends, and where that of libraries begins, the driver says; not
-        // known.
+        // The system uses 288 bytes (an H100, driver 580); where the part of libraries begins, the
+        // driver says; not known.
         case Special::reserved_smem_offset_begin:
           v = machine.program().shared_start ? 0 : own_shared(machine);
           break;
@@ -170,7 +170,7 @@ void fill_specials(const Model& machine, Block& block, Warp& warp) {
                                                     : 0;
           break;
         case Special::reserved_smem_offset_end:
-          v = (machine.program().shared_start ? 0 : own_shared(machine)) + ptx::system_shared;
+          v = machine.program().shared_start ? 288 : own_shared(machine) + ptx::system_shared;
           break;
         case Special::reserved_smem_offset_cap:
           v = (machine.program().shared_start ? 0 : own_shared(machine)) + ptx::system_shared;
