@@ -186,7 +186,7 @@ Flow by_rows(Core& x, const Code& code, Mask m, Multiply multiply) {
   if (flow != Flow::next) return flow;
   const Mma& mma = mma_forms()[code.immediate];
   const MmaOperands o(x, code, mma);
-  const auto [rows, columns, depth] = mma.shape;
+  const int rows = mma.shape.m, columns = mma.shape.n, depth = mma.shape.k;
   const int stored = mma.stored();
   std::vector<u32> a(static_cast<std::size_t>(rows * stored)),
       b(static_cast<std::size_t>(depth * columns));
