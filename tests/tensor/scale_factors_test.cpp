@@ -80,7 +80,8 @@ TEST(ScaleFactors, ComeFromMemoryByACopyInstruction) {
   for (I r = 0; r < 128; ++r) {
     for (I f = 0; f < 4; ++f) {
       std::set<std::pair<I, I>> want;
-      for (const Place& p : *owners(tmem, make_tuple_of(r, 0))) {
+      const auto places = owners(tmem, make_tuple_of(r, 0));
+      for (const Place& p : *places) {
         want.insert({p.on(axis_lane).value, 4 * p.on(axis_column).value + f});
       }
       EXPECT_EQ(cells[memory(r + 128 * 32 * f)], want) << r << ' ' << f;
