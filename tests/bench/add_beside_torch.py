@@ -14,7 +14,10 @@ import random
 import statistics
 import sys
 
-import torch
+try:
+    import torch
+except ModuleNotFoundError:
+    sys.exit("PyTorch is not here, whose torch.add this compares with: `pip install torch`.")
 
 PTX = pathlib.Path(__file__).resolve().parents[2] / "assets" / "ptx"
 FORMS = {"apart": "elementwise_add.ptx", "overlapping": "elementwise_add_sm_90.ptx"}
@@ -29,6 +32,8 @@ ROUNDS, COLUMNS = (list(map(int, sys.argv[1:])) + [15, 8192][len(sys.argv) - 1 :
 ROWS = 8192
 PROGRAMMATIC_STREAM_SERIALIZATION = 6  # CUlaunchAttributeID
 
+if not torch.cuda.is_available() or torch.cuda.get_device_capability() < (9, 0):
+    sys.exit("There is no NVIDIA GPU of sm_90 or later here, which this times its kernels on.")
 cuda = ctypes.CDLL("libcuda.so.1")
 
 

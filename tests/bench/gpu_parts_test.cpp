@@ -7,6 +7,7 @@
 #include <set>
 
 #include "kernels/catalog/catalog.h"
+#include "tests/bench/comparison.h"
 #include "tests/bench/gpu_options.h"
 #include "tests/bench/ladder.h"
 #include "tests/bench/matrices.h"
@@ -316,6 +317,20 @@ TEST(ChipState, TakesMeans) {
   EXPECT_DOUBLE_EQ(*all.least_sm_clock, 1100);
   EXPECT_EQ(all.text(), "1200 MHz  650 W");
   EXPECT_FALSE(to_json(all).contains("celsius"));
+}
+
+// Both are slower in the same round: what counts is each round's ratio, 1, 2 and 4, not that of the
+// medians, which is 4.
+TEST(Comparison, ARatioIsTheMedianOfTheRounds) {
+  bench::Comparison all;
+  all.contenders.resize(2);
+  all.contenders[0].kernel = "dense_gemm";
+  all.contenders[0].seconds = {1, 10, 2};
+  EXPECT_EQ(all.ratio(all.contenders[0]), 0);
+  all.contenders[1].kernel = "cublasLt";
+  all.contenders[1].seconds = {1, 20, 8};
+  EXPECT_EQ(all.ratio(all.contenders[0]), 2);
+  EXPECT_EQ(all.ratio(all.contenders[1]), 1);
 }
 
 }  // namespace
