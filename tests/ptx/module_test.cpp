@@ -41,6 +41,18 @@ TEST(Lexer, TakesWordsDottedWordsNumbersAndStrings) {
                                              ";", "z", "0f3F800000", ".32x32b"}));
 }
 
+TEST(Lexer, EndsBeforeZeroBytes) {
+  using namespace std::string_view_literals;
+  Lexer lexer("ret;\0\0"sv);
+  EXPECT_EQ(lexer.take().text, "ret");
+  EXPECT_EQ(lexer.take().text, ";");
+  EXPECT_EQ(lexer.take().kind, Token::Kind::end);
+  EXPECT_EQ(Lexer("\0"sv).peek().kind, Token::Kind::end);
+  Lexer inside("ret\0;"sv);
+  inside.take();
+  EXPECT_EQ(inside.take().kind, Token::Kind::bad);
+}
+
 TEST(Lexer, CountsLines) {
   Lexer lexer("a\n// b\n/* c\nd */ e\n\nf");
   EXPECT_EQ(lexer.take().line, 1u);
