@@ -292,6 +292,9 @@ bool BodyParser::operand(Written& out) {
     if (good && cursor_.accept('|')) good = name(out.partner, "a register after '|'");
     if (good && out.kind == Written::Kind::name && cursor_.accept('+')) {
       good = cursor_.integer(out.bits, "an offset after a symbol");
+    } else if (good && out.kind == Written::Kind::name && cursor_.accept('[')) {
+      out.indexed = true;
+      good = cursor_.integer(out.bits, "an index") && cursor_.expect(']', "after an index");
     }
   } else {
     good = constant(out);

@@ -282,7 +282,10 @@ std::string what_is_missing(const Statement& s) {
 std::string looks_of(const Statement& s) {
   std::string out;
   for (const Written& w : s.operands) {
-    out += w.kind == Written::Kind::address ? '[' : w.kind == Written::Kind::vector ? '{' : '.';
+    out += w.indexed                          ? 'e'
+           : w.kind == Written::Kind::address ? '['
+           : w.kind == Written::Kind::vector  ? '{'
+                                              : '.';
   }
   return out;
 }
@@ -436,13 +439,13 @@ Outcome<Program> decode(std::shared_ptr<const Module> module, const Function& en
 
 Examined examine(std::shared_ptr<const Module> module, const Function& entry) {
   Examined out;
-  Outcome<std::vector<Reached>> functions = reach(*module, entry, &out.refused);
+  out.program.module = std::move(module);
+  out.program.entry = entry;
+  Outcome<std::vector<Reached>> functions = reach(*out.program.module, entry, &out.refused);
   if (!functions.ok()) {
     out.refused.push_back(functions.error());
     return out;
   }
-  out.program.module = std::move(module);
-  out.program.entry = entry;
   Decoder(out.program, *functions, &out.refused).run();
   return out;
 }

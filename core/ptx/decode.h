@@ -50,9 +50,14 @@ class Decoder {
     std::uint32_t index = 0;    // register, label's instruction, special, routine, Body::targets
     std::uint64_t address = 0;  // memory: within its space
     Space space = Space::generic;
-    bool dynamic = false;     // dynamic shared memory: placed after everything static
-    bool in_frame = false;    // address: from the beginning of the function's frame
-    std::uint64_t bytes = 0;  // of a variable in the frame
+    bool dynamic = false;       // dynamic shared memory: placed after everything static
+    bool in_frame = false;      // address: from the beginning of the function's frame
+    std::uint64_t bytes = 0;    // of a variable in the frame
+    std::uint32_t element = 1;  // bytes of an element of a variable
+    // Where `w`, this and an offset or index, is in memory.
+    std::uint64_t place(const Written& w) const {
+      return address + (w.indexed ? w.bits * element : w.bits);
+    }
   };
   using Names = std::unordered_map<std::string_view, Meaning>;
 

@@ -88,10 +88,11 @@ struct Written {
   Kind kind = Kind::sink;
   std::string_view name;     // name; base of an address (empty: absolute); "%tid.x" with its suffix
   std::string_view partner;  // of `p|q`
+  bool indexed = false;      // name[bits]: an element of an array, or its address
   bool negated = false;      // !p
   bool floating = false;     // the number was written as a float: bits are then those of an f64
   bool single = false;       // ... or 0fXXXXXXXX: bits are those of an f32
-  std::uint64_t bits = 0;    // number; an address's byte offset (two's complement)
+  std::uint64_t bits = 0;    // number; an address's byte offset (two's complement), or its index
   std::vector<Written> elements;  // of { } and ( ); what follows the first comma inside [ ]
 };
 

@@ -113,6 +113,7 @@ bool Decoder::place_in_frame(const Variable& variable, Names& names) {
   Meaning meaning{Meaning::Kind::memory, r.frame, offset, variable.space, false, true};
   if (variable.space == Space::param) meaning.address += frame_parameters;
   meaning.bytes = variable.bytes;
+  meaning.element = static_cast<std::uint32_t>(bits_of(variable.type) / 8);
   names[variable.name] = meaning;
   if (variable.space == Space::local) program_.local.push_back({variable, offset});
   return true;
@@ -121,6 +122,7 @@ bool Decoder::place_in_frame(const Variable& variable, Names& names) {
 // Static shared memory is packed in order of declaration; dynamic shared memory follows it.
 bool Decoder::place(const Variable& variable, Names& names) {
   Meaning meaning{Meaning::Kind::memory, no_register, 0, variable.space, false, false};
+  meaning.element = static_cast<std::uint32_t>(bits_of(variable.type) / 8);
   Placed placed{variable, 0};
   switch (variable.space) {
     case Space::shared:

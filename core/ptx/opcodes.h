@@ -336,7 +336,8 @@ const Opcode* opcode_named(std::string_view name);
 // Fits the modifiers to the forms of an opcode, in a form's order or, where none takes them so, in
 // their own: the number of the first form that takes all of them and operands that look like these;
 // where none does, of the first that takes so many; then of the first that takes the modifiers; or
-// -1. `looks` has a letter for each operand: '[' an address, '{' a vector, '.' anything else.
+// -1. `looks` has a letter for each operand: '[' an address, '{' a vector, 'e' an element of an
+// array or its address, '.' anything else.
 int match(const Opcode& opcode, const std::vector<std::string_view>& modifiers,
           std::string_view looks, Modifiers& out);
 const std::vector<OperandRule>& operands_of(const Opcode& opcode, int form);

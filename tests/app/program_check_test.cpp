@@ -135,6 +135,19 @@ TEST_F(Check, TellsAllThatIsRefusedWithItsPlaceAndText) {
   EXPECT_EQ(one.exit_code, 0) << one.err;
 }
 
+TEST_F(Check, AnEntryWhoseBodyCannotBeReadKeepsItsParameters) {
+  write("body.ptx",
+        ".version 8.0\n.target sm_80\n.address_size 64\n"
+        ".visible .entry k(.param .u64 a, .param .u32 n)\n{\nmov.u32 ^, 1;\nret;\n}\n");
+  const Ended ended = run({"check", "body.ptx"});
+  EXPECT_EQ(ended.exit_code, 2) << ended.err;
+  EXPECT_TRUE(has(ended.out, "parameter 1  u32")) << ended.out;
+  EXPECT_TRUE(has(ended.out, "refused: body.ptx:6")) << ended.out;
+  const auto [code, document] = run_json({"check", "body.ptx"});
+  EXPECT_EQ(code, 2);
+  EXPECT_EQ(entry_of(document, 0)["parameters"].size(), 2u);
+}
+
 TEST_F(Check, RefusalsAreOneDocument) {
   write("refused.ptx", refused);
   const auto [code, document] = run_json({"check", "refused.ptx"});
