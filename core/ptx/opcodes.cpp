@@ -201,6 +201,8 @@ std::vector<FieldWords> fields() {
                              {Field::replace, "replace"},
                              {Field::down, "down"},
                              {Field::oob, "oob"},
+                             {Field::ashift, "ashift"},
+                             {Field::red, "red"},
                              {Field::cp_fenceproxy, "cp_fenceproxy"}}) {
     set(field, name, {name});
   }

@@ -98,7 +98,7 @@ enum class Field : std::uint8_t {
   tensor_step, cta_group, cluster, kind, ws, collector, cells, times, packing, arrival,
   copied, warps, to_format, from_format, down, launch_step, answer, multicast_all,
   group_step, group_shape, sparse, block_scale, scale_vectors, mma_kind, scaled, scale_vector,
-  type5, scale_factor, oob,
+  type5, scale_factor, oob, ashift, red,
   count_
 };
 // clang-format on

@@ -71,7 +71,6 @@ constexpr std::array findings = {
     Finding{"tmem_pair_barrier", "dealloc on different sides of a cluster barrier"},
     Finding{"no_pair", ".cta_group::2 without a peer CTA"},
     Finding{"bad_descriptor", "An invalid descriptor"},
-    Finding{"shift_direction", "tcgen05.shift: direction not known"},
     Finding{"unpacked_bits", "4 or 6 bits in bytes of TMEM: bit positions not known"},
     // Global memory, and the result.
     Finding{"unordered_copies", "Two copies in flight use the same elements", ViewName::matrices},

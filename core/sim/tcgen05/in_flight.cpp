@@ -79,7 +79,7 @@ bool tensor_cells(const AsyncOperation& o, TensorCells& out) {
   if (is_multiplication(o)) {
     Multiplication m;
     decode(MultiplicationWords::of(o), m);  // it was right when it was issued
-    out = {m.d_range(), m.read_range()};
+    out = {m.written_range(), m.read_range()};
     return true;
   }
   if (is_tensor_copy(o)) {

@@ -134,13 +134,14 @@ bool read(Model& machine, Block& block, AsyncOperation& o) {
     if (w.is_unwritten(group_rows + row)) b.undefined[row] = 0xff;
   }
   if (form.sparse) {
-    const Metadata metadata = metadata_of(o);
-    if (!has_specials(form.b, b.bytes)) {
-      a = spread(form, metadata, a);
+    const StoredPlaces places = stored_places(form, metadata_of(o));
+    if (!has_specials(form.b, b.bytes.data(), b.bytes.size())) {
+      a = spread(places, width_of(form.a), a);
     } else {
       std::vector<std::byte> all;
       for (u32 row = 0; row < group_rows; ++row) {
-        const std::vector<std::byte> mine = chosen(form, metadata, row, b.bytes);
+        const std::vector<std::byte> mine =
+            chosen(places.row(row), places.stored, width_of(form.b), form.n, b.bytes.data());
         all.insert(all.end(), mine.begin(), mine.end());
       }
       b.bytes = std::move(all);
