@@ -284,8 +284,26 @@ bool targets_of(Core& x, const Code& c, int lane, const Block& block, u32& targe
   return false;
 }
 
+// What this warp has seen by now, in the watch of each block that a commit arrives at: in those of
+// others what their threads have released to the cluster.
+std::vector<Races::Clock> seen_by_now(Core& x, u32 targets) {
+  std::vector<Races::Clock> out;
+  if (!x.block->races.on()) return out;
+  for (u32 rest = targets; rest; rest &= rest - 1) {
+    Block& at = *x.machine->member(*x.block, static_cast<u32>(__builtin_ctz(rest)));
+    const bool own = &at == x.block;
+    out.emplace_back();
+    at.races.release(own ? x.warp->index : at.races.agent_of_rank(x.block->rank, x.warp->index),
+                     out.back());
+  }
+  return out;
+}
+
 // An arrival once this thread's products are done. It also orders them before what comes behind the
-// barrier, as fence::before_thread_sync does (9.7.16.6.4.2).
+// barrier, as fence::before_thread_sync does (9.7.16.6.4.2). So whoever waits there is behind all
+// that this thread had waited for before it issued them: a stage may be filled again whose operands
+// other threads wrote or read before they told this one. (Of the arrivals of copies 8.9.1.1 says
+// that they establish no such order; commit is not among them.)
 Flow commit(Core& x, const Code& c, Mask m) {
   x.block->tensor.arrive(x.warp->index);
   for (Mask rest = m; rest; rest &= rest - 1) {
@@ -299,6 +317,7 @@ Flow commit(Core& x, const Code& c, Mask m) {
     o.work = &commit_work;
     o.pipe = pipe_of(x, lane);
     o.arrivals = 1;
+    o.seen = seen_by_now(x, o.targets);
     if (!x.machine->flights.issue(x, lane, std::move(o))) return Flow::fault;
   }
   return Flow::next;

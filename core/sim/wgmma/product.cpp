@@ -318,9 +318,10 @@ bool write(Model& machine, Block& block, AsyncOperation& o) {
 // Its operands are free, and who waits for it goes on.
 bool complete(Model& machine, Block& block, AsyncOperation& o) {
   const GroupWords w = GroupWords::of(o);
-  machine.flights.settle_by_agent(block, o);
-  Warpgroup& group = block.warpgroups[w.group];
-  group.products[w.product - group.first].complete = true;
+  GroupProduct& product = block.warpgroups[w.group].products[w.product - block.warpgroups[w.group].first];
+  product.settled_by = machine.flights.settle_by_agent(block, o);
+  product.settled_at = block.races.now();
+  product.complete = true;
   for (u32 i = 0; i < 4; ++i) {
     for (Split& s : block.warps[w.group * 4 + i].splits) {
       if (s.wait == Wait::products) s.wait = Wait::none;
