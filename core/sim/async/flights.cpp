@@ -217,6 +217,7 @@ bool Flights::issue(Core& x, int lane, Block& block, AsyncOperation o) {
   o.thread = x.warp->index * 32 + static_cast<u32>(lane);
   o.pc = x.pc;
   o.issuer = x.block->rank;
+  if (x.block == &block && block.races.on()) o.since = block.races.tick();
   for (u32 rank = 0; o.mbarrier != no_mbarrier && rank < model_->cluster_size; ++rank) {
     if (!o.arrives_at(rank, block.rank)) continue;
     Block* at = reach(x, lane, rank);
@@ -326,6 +327,22 @@ bool Flights::check_operands(Core& x, int lane, Block& block, const AsyncOperati
   return true;
 }
 
+// A warp writes what a store in flight is to read, and knows nothing of the store: whoever issued
+// it has been nowhere with it since. Then its thread may have waited for the reading, and what is
+// missing is a barrier behind that wait: a race, which on chips the store wins (CuTeDSL's dense
+// GEMM for sm_120). Where the warp does know of the store, nobody has waited for it.
+bool Flights::is_race_with_store(const Block& block, const Races::Access& access,
+                                 const AsyncOperation& o) {
+  return is_store(o) && o.issuer == block.rank && access.warp != o.thread / 32 &&
+         !block.races.has_seen(access.warp, o.thread / 32, o.since);
+}
+
+void Flights::let_store_read(Block& block, const AsyncOperation& o) {
+  const auto index = static_cast<std::size_t>(&o - block.flight.operations.data());
+  if (!model_->options.lazy && o.stage == Stage::issued && !held_up(block, o))
+    advance(block, index);
+}
+
 // A thread touches shared memory of a block: may it, with what is in flight there?
 void Flights::check_access(Core& x, Block& block, const Races::Access& access) {
   const bool writes = access.kind != Races::Kind::read;
@@ -352,26 +369,32 @@ bool Flights::collides(Core& x, const Block& block, const Races::Access& access,
     const int lane = __builtin_ctz(rest);
     const auto begin = static_cast<u32>(access.offsets[lane]);
     if (!r.meets({begin, begin + access.bytes})) continue;
-    model_->reports.fault(
-        x, lane, "operand_overwritten",
-        fmt::format("{} {} byte {} of shared memory, but the {} at {} {} {}, and nobody has "
-                    "waited for it{}",
-                    ptx::opcode(model_->program().code[x.pc].op).name,
-                    access.kind != Races::Kind::read ? "writes" : "reads", std::max(begin, r.begin),
-                    o.work->name, text(model_->site(model_->issuer(block, o), o.thread, o.pc)),
-                    written ? "writes" : "reads", range_text(r), too_late_text(*model_, block, o)),
-        written ? "a wait for the operation before its result is touched"
-                : "a wait until the operation has read its source",
-        "an operation in flight");
+    const bool race = !written && is_race_with_store(block, access, o);
     const bool reads = access.kind == Races::Kind::read;
-    Evidence evidence = collision(
-        lane_at(x, lane,
-                fmt::format("{} {}", ptx::opcode(model_->program().code[x.pc].op).name,
-                            reads ? "reads" : "writes"),
+    const std::string_view name = ptx::opcode(model_->program().code[x.pc].op).name;
+    Report told;
+    told.sentence = fmt::format(
+        "{} {} byte {} of shared memory, but the {} at {} {} {}, and {}{}", name,
+        reads ? "reads" : "writes", std::max(begin, r.begin), o.work->name,
+        text(model_->site(model_->issuer(block, o), o.thread, o.pc)), written ? "writes" : "reads",
+        range_text(r), race ? "nothing orders the two" : "nobody has waited for it",
+        too_late_text(*model_, block, o));
+    told.expected = race      ? "a barrier behind the wait of the thread that issued it"
+                    : written ? "a wait for the operation before its result is touched"
+                              : "a wait until the operation has read its source";
+    told.found = "an operation in flight";
+    told.evidence = collision(
+        lane_at(x, lane, fmt::format("{} {}", name, reads ? "reads" : "writes"),
                 place_of(block, Range{begin, begin + access.bytes})),
         operation_in(*model_, block, o, written ? "writes" : "reads", place_of(block, r)));
-    add_mbarrier(evidence, block, o);
-    model_->reports.explain(std::move(evidence));
+    add_mbarrier(told.evidence, block, o);
+    if (race) {
+      model_->reports.hazard(x, lane, "operand_overwritten", o.pc, [&] { return told; });
+      let_store_read(block, o);
+      return false;
+    }
+    model_->reports.fault(x, lane, "operand_overwritten", told.sentence, told.expected, told.found);
+    model_->reports.explain(std::move(told.evidence));
     x.limit = 0;
     return true;
   }

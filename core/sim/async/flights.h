@@ -61,6 +61,9 @@ class Flights {
   bool check_operands(Core& x, int lane, Block& block, const AsyncOperation& operation);
   bool collides(Core& x, const Block& block, const Races::Access& access,
                 const AsyncOperation& operation, const Range& range, bool written);
+  static bool is_race_with_store(const Block& block, const Races::Access& access,
+                                 const AsyncOperation& operation);
+  void let_store_read(Block& block, const AsyncOperation& operation);
   bool arrives_too_late(const Block& by, const AsyncOperation& operation, std::uint32_t rank);
   void end_guards(Block& block, AsyncOperation& operation);
   bool signal_completion(Block& block, const AsyncOperation& operation);
