@@ -286,6 +286,33 @@ void Flights::end_guards(Block& block, AsyncOperation& o) {
   o.guards = 0;
 }
 
+// The same bytes, from where another in flight copies them to the same place: each warp of a CTA
+// does so in CuTeDSL's split-K products. Whichever writes last, it is the same.
+bool Flights::is_same_copy(const AsyncOperation& o, const AsyncOperation& other) {
+  return other.work == o.work && other.issuer == o.issuer && other.words == o.words &&
+         !o.writes.empty() && !other.writes.empty();
+}
+
+void Flights::tell_copied_twice(Core& x, const Block& block, const AsyncOperation& o,
+                                const AsyncOperation& other) {
+  model_->reports.hazard_at(*x.block, o.thread, o.pc, "operand_overwritten", other.pc, [&] {
+    const Range &mine = o.writes.front(), &theirs = other.writes.front();
+    Report r;
+    r.sentence = fmt::format(
+        "{} writes {}, as the {} at {} does, which is still in flight; both copy the same bytes, "
+        "so "
+        "it is the same whichever comes last",
+        o.work->name, range_text(mine), other.work->name,
+        text(model_->site(model_->issuer(block, other), other.thread, other.pc)));
+    r.expected = "one thread that copies them";
+    r.found = "the same copy in flight";
+    r.evidence = collision(operation_at_issue(*model_, block, o, "writes", place_of(block, mine)),
+                           operation_in(*model_, block, other, "writes", place_of(block, theirs)));
+    add_mbarrier(r.evidence, block, other);
+    return r;
+  });
+}
+
 // An operation that begins: does another in flight write what it uses, or use what it writes? Is
 // what it touches ordered after what threads did, and has the async proxy been told of what they
 // wrote?
@@ -313,6 +340,10 @@ bool Flights::check_operands(Core& x, int lane, Block& block, const AsyncOperati
   };
   for (const AsyncOperation& other : block.flight.operations) {
     if ((o.pipe && other.pipe == o.pipe) || (o.work->adds && other.work->adds)) continue;
+    if (is_same_copy(o, other)) {
+      tell_copied_twice(x, block, o, other);
+      continue;
+    }
     if (collides(other, o.writes, other.writes, "writes", "writes") ||
         collides(other, o.writes, other.reads, "writes", "reads") ||
         collides(other, o.reads, other.writes, "reads", "writes")) {

@@ -315,17 +315,17 @@ std::string mbarrier_name(const Model& machine, u32 offset) {
 namespace {
 
 // Has whoever uses the mbarrier seen that it was made? By a barrier of the block; of the cluster
-// one that releases, or a fence.mbarrier_init and one that is relaxed (9.7.13.4). A relaxed one
-// alone promises nothing, and is seen to do: Cutlass makes an mbarrier behind its last fence. So is
-// what another CTA hears by a copy that completes there, of which 8.9.1.1 says that it orders
-// nothing else: here the mbarrier has been made by then.
-bool is_visible(Model& machine, Block& block, u32 offset, const Mbarrier& b, Actor who) {
+// one that releases, or a fence.mbarrier_init and one that is relaxed (9.7.13.4). All else promises
+// nothing, and is seen to do where it has been made by then, which it has here: a relaxed barrier
+// (Cutlass makes an mbarrier behind its last fence); a copy by which another CTA hears, of which
+// 8.9.1.1 says that it orders nothing else; the longer way of a warp that meets nobody (CuTeDSL).
+void check_visible(Model& machine, Block& block, u32 offset, const Mbarrier& b, Actor who) {
   const u32 maker = b.maker / 32;
   const bool remote = is_remote(block, who);
   const u32 warp = remote ? block.races.agent_of_rank(who.rank, who.thread / 32) : who.thread / 32;
   if (who.operation || !block.races.on() || block.races.has_seen(warp, maker, b.made_when) ||
       block.told_narrowly) {
-    return true;
+    return;
   }
   const Block& home = home_of(machine, block, who);
   const std::string sentence = fmt::format(
@@ -337,22 +337,16 @@ bool is_visible(Model& machine, Block& block, u32 offset, const Mbarrier& b, Act
       party_of(machine, block, offset, who, "uses it"),
       party_of(machine, block, offset, {b.maker, b.made_at, false, block.rank}, "initialised it")};
   const bool met = block.cluster_met[maker] >= b.made_when;
-  if (met || remote) {
-    machine.reports.hazard_at(home, who.thread, who.pc, "mbarrier_not_visible", b.made_at, [&] {
-      Report r;
-      r.sentence = sentence;
-      r.expected = "fence.mbarrier_init after the mbarrier.init, or barrier.cluster.arrive.release";
-      r.found = met ? "a barrier.cluster with a relaxed arrival" : "no barrier between";
-      r.evidence = evidence;
-      return r;
-    });
-    return true;
-  }
-  machine.reports.fault_at(home, who.thread, who.pc, "mbarrier_not_visible", sentence,
-                           "a barrier of the CTA between mbarrier.init and the first use",
-                           "no barrier between");
-  machine.reports.explain(std::move(evidence));
-  return false;
+  machine.reports.hazard_at(home, who.thread, who.pc, "mbarrier_not_visible", b.made_at, [&] {
+    Report r;
+    r.sentence = sentence;
+    r.expected = !remote ? "a barrier of the CTA between mbarrier.init and the first use"
+                         : "fence.mbarrier_init after the mbarrier.init, or "
+                           "barrier.cluster.arrive.release";
+    r.found = met ? "a barrier.cluster with a relaxed arrival" : "no barrier between";
+    r.evidence = evidence;
+    return r;
+  });
 }
 
 }  // namespace
@@ -387,7 +381,8 @@ Mbarrier* use_mbarrier(Model& machine, Block& block, u32 offset, Actor who) {
     }
     return nullptr;
   }
-  return is_visible(machine, block, offset, b, who) ? &b : nullptr;
+  check_visible(machine, block, offset, b, who);
+  return &b;
 }
 
 namespace {

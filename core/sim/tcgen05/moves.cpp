@@ -429,7 +429,7 @@ bool is_freed_unheard(Core& x, int lane, const CellRange& range, std::string_vie
     r.expected = "a barrier between this and the dealloc";
     r.found = "either could be first";
     const Evidence::Place place = place_of(*x.block, range);
-    r.evidence = collision(
+    r.evidence = sim::collision(
         lane_at(x, lane, fmt::format("{} accesses", what), place),
         thread_at(*x.machine, *x.block, freed->thread, freed->pc, "tcgen05.dealloc frees",
                   place_of(*x.block, {0, TensorMemory::lanes, freed->column, freed->columns})));
