@@ -289,8 +289,8 @@ void Flights::end_guards(Block& block, AsyncOperation& o) {
 // The same bytes, from where another in flight copies them to the same place: each warp of a CTA
 // does so in CuTeDSL's split-K products. Whichever writes last, it is the same.
 bool Flights::is_same_copy(const AsyncOperation& o, const AsyncOperation& other) {
-  return other.work == o.work && other.issuer == o.issuer && other.words == o.words &&
-         !o.writes.empty() && !other.writes.empty();
+  return other.work == o.work && o.work->read && other.issuer == o.issuer &&
+         other.words == o.words && !o.writes.empty() && !other.writes.empty();
 }
 
 void Flights::tell_copied_twice(Core& x, const Block& block, const AsyncOperation& o,
@@ -394,8 +394,8 @@ void Flights::check_access(Core& x, Block& block, const Races::Access& access) {
 }
 
 // The first lane that touches a range of an operation is at fault.
-bool Flights::collides(Core& x, const Block& block, const Races::Access& access,
-                       const AsyncOperation& o, const Range& r, bool written) {
+bool Flights::collides(Core& x, Block& block, const Races::Access& access, const AsyncOperation& o,
+                       const Range& r, bool written) {
   for (Mask rest = access.mask; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     const auto begin = static_cast<u32>(access.offsets[lane]);

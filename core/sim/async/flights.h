@@ -59,8 +59,8 @@ class Flights {
  private:
   std::uint64_t delay(const Block& block, const AsyncOperation& operation);
   bool check_operands(Core& x, int lane, Block& block, const AsyncOperation& operation);
-  bool collides(Core& x, const Block& block, const Races::Access& access,
-                const AsyncOperation& operation, const Range& range, bool written);
+  bool collides(Core& x, Block& block, const Races::Access& access, const AsyncOperation& operation,
+                const Range& range, bool written);
   static bool is_same_copy(const AsyncOperation& operation, const AsyncOperation& other);
   void tell_copied_twice(Core& x, const Block& block, const AsyncOperation& operation,
                          const AsyncOperation& other);

@@ -323,28 +323,23 @@ void check_visible(Model& machine, Block& block, u32 offset, const Mbarrier& b, 
   const u32 maker = b.maker / 32;
   const bool remote = is_remote(block, who);
   const u32 warp = remote ? block.races.agent_of_rank(who.rank, who.thread / 32) : who.thread / 32;
-  if (who.operation || !block.races.on() || block.races.has_seen(warp, maker, b.made_when) ||
-      block.told_narrowly) {
-    return;
-  }
+  if (who.operation || !block.races.on() || block.races.has_seen(warp, maker, b.made_when)) return;
   const Block& home = home_of(machine, block, who);
-  const std::string sentence = fmt::format(
-      "{} was initialised by warp {} at {}, and nothing has made that visible to {} yet",
-      mbarrier_name(machine, offset), maker, line_text(machine, block, b.maker, b.made_at),
-      remote ? "the other CTAs of the cluster" : fmt::format("warp {}", warp));
-  Evidence evidence = evidence_at(mbarrier_at(block, offset));
-  evidence.parties = {
-      party_of(machine, block, offset, who, "uses it"),
-      party_of(machine, block, offset, {b.maker, b.made_at, false, block.rank}, "initialised it")};
-  const bool met = block.cluster_met[maker] >= b.made_when;
   machine.reports.hazard_at(home, who.thread, who.pc, "mbarrier_not_visible", b.made_at, [&] {
     Report r;
-    r.sentence = sentence;
+    r.sentence = fmt::format(
+        "{} was initialised by warp {} at {}, and nothing has made that visible to {} yet",
+        mbarrier_name(machine, offset), maker, line_text(machine, block, b.maker, b.made_at),
+        remote ? "the other CTAs of the cluster" : fmt::format("warp {}", warp));
     r.expected = !remote ? "a barrier of the CTA between mbarrier.init and the first use"
                          : "fence.mbarrier_init after the mbarrier.init, or "
                            "barrier.cluster.arrive.release";
+    const bool met = block.cluster_met[maker] >= b.made_when;
     r.found = met ? "a barrier.cluster with a relaxed arrival" : "no barrier between";
-    r.evidence = evidence;
+    const Actor made{b.maker, b.made_at, false, block.rank};
+    r.evidence = evidence_at(mbarrier_at(block, offset));
+    r.evidence.parties = {party_of(machine, block, offset, who, "uses it"),
+                          party_of(machine, block, offset, made, "initialised it")};
     return r;
   });
 }
