@@ -121,7 +121,7 @@ TEST_F(Gpu, WithoutAUsableGpuItEndsWithFourAndSaysWhatWasFound) {
   EXPECT_TRUE(has(sentence_of(own), "runs on no other chip"));
   set("TILESCOPE_CUDA_DRIVER", "/nowhere/libcuda.so.1");
   EXPECT_TRUE(has(sentence_of(on("gpu")), "/nowhere/libcuda.so.1"));
-  EXPECT_TRUE(has(run({"list", "devices"}).out, "gpu   none: ")) << run({"list", "devices"}).out;
+  EXPECT_TRUE(has(run({"list", "devices"}).out, "gpu      none: ")) << run({"list", "devices"}).out;
 }
 
 TEST_F(Gpu, ALibraryThatIsNoDriverIsToldSo) {
@@ -133,7 +133,7 @@ TEST_F(Gpu, ALibraryThatIsNoDriverIsToldSo) {
 
 TEST_F(Gpu, TheListOfDevicesNamesTheChip) {
   EXPECT_TRUE(has(run({"list", "devices"}).out,
-                  "gpu   Fake GPU, compute capability 9.0, driver for CUDA 13.0"));
+                  "gpu      Fake GPU, compute capability 9.0, driver for CUDA 13.0"));
 }
 
 TEST_F(Gpu, TheListOfDevicesSaysHowFastEachIs) {
