@@ -278,3 +278,67 @@ def run_program(context: Context, command: list[str], environment: dict[str, str
         return Outcome(WRONG, seconds, [], "the program says: " + (lines[-1] if lines else str(done.returncode)))
     outcome = judge(context, folders, sums, rtol, first_done=True)
     return dataclasses.replace(outcome, seconds=outcome.seconds + seconds)
+
+
+def recorder(context: Context) -> pathlib.Path:
+    """The stand-in for the CUDA driver, compiled where it is not yet: a folder with libcuda.so.1."""
+    import hashlib
+    import tempfile
+    here = pathlib.Path(__file__).resolve().parent / "recorder"
+    files = [here / "driver.cpp", here / "cute_runtime.cpp"]
+    include = next((folder for folder in cuda_includes(context) if (folder / "cuda.h").exists()
+                    and (folder / "cuda_runtime_api.h").exists()), None)
+    if include is None:
+        raise Absent("cuda.h is not here: the CUDA Toolkit or the Python package nvidia-cuda-runtime has it")
+    seen = hashlib.sha256(b"".join(path.read_bytes() for path in [*files, here / "common.h"])).hexdigest()[:16]
+    folder = pathlib.Path(tempfile.gettempdir()) / f"tilescope-recorder-{os.getuid()}-{seen}"
+    library = folder / "libcuda.so.1"
+    if not library.exists():
+        folder.mkdir(exist_ok=True)
+        fresh = folder / f"fresh-{os.getpid()}"
+        subprocess.run(["g++", "-std=c++20", "-O2", "-shared", "-fPIC", f"-I{include}", *map(str, files), "-o", str(fresh),
+                        "-Wl,-soname,libcuda.so.1"], check=True)
+        fresh.rename(library)
+        (folder / "libcuda.so").unlink(missing_ok=True)
+        (folder / "libcuda.so").symlink_to("libcuda.so.1")
+    return folder
+
+
+def cuda_includes(context: Context) -> list[pathlib.Path]:
+    home = pathlib.Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"))
+    packages = sorted(context.python.parent.parent.glob("lib/python3*/site-packages"))
+    return [home / "include", *[p / "nvidia/cu13/include" for p in packages]]
+
+
+@dataclass
+class Program:
+    """A Python program that launches kernels by itself and ends with 0 where it finds them right."""
+
+    name: str
+    suite: str
+    sm: int                   # the chip that it is told it has
+    command: list[str]        # the program, below the source's folder or this one, and its arguments
+    source: Source | None = None
+    environment: dict[str, str] = field(default_factory=dict)
+    sms: int = 0              # multiprocessors; 0: as many as the chip has
+    sums: str | None = None   # as in judge()
+    says: str = ""            # what its output has where it finds its results right
+
+    def run(self, context: Context) -> Outcome:
+        base = self.source.folder(context) if self.source else pathlib.Path(__file__).resolve().parent
+        program = base / self.command[0]
+        if not program.exists():
+            raise Absent(f"{self.command[0]} is not in {base}")
+        library = recorder(context)
+        dumps = context.folder / "dumps"
+        dumps.mkdir()
+        environment = {"LD_PRELOAD": str(library / "libcuda.so.1"), "RECORDER_SM": str(self.sm),
+                       "RECORDER_SMS": str(self.sms or ""), "RECORDER_PTX": str(dumps),
+                       "PYTHONDONTWRITEBYTECODE": "1", "PYTHONWARNINGS": "ignore", "NO_COLOR": "1",
+                       **self.environment_of(dumps, library), **self.environment}
+        host = pathlib.Path(__file__).resolve().parent / "host.py"
+        return run_program(context, [str(context.python), str(host), str(program), *self.command[1:]], environment,
+                           good=lambda done: done.returncode == 0 and self.says in done.stdout, sums=self.sums)
+
+    def environment_of(self, dumps: pathlib.Path, library: pathlib.Path) -> dict[str, str]:
+        return {}
