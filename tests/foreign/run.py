@@ -137,6 +137,7 @@ def main() -> int:
                         help="outcomes of all runs so far, which the table is made of")
     parser.add_argument("--limit", type=float, default=600, help="seconds for one kernel")
     parser.add_argument("--jobs", type=int, default=1, help="cases at a time")
+    parser.add_argument("--first", action="store_true", help="only the default order")
     parser.add_argument("--list", action="store_true", help="only the names")
     parser.add_argument("--again", help="only those whose last outcome is one of these: wrong,refused")
     parser.add_argument("--write", action="store_true", help="writes the table into docs/manual/foreign.md")
@@ -168,7 +169,7 @@ def main() -> int:
     def one(case):
         folder = work / case.suite / re.sub(r"[^A-Za-z0-9_.-]+", "_", case.name)
         context = Context(given.tilescope.absolute(), given.sources.absolute(), folder, python, given.option,
-                          not given.no_fetch, given.limit)
+                          not given.no_fetch, 1 if given.first else 0, given.limit)
         return case, run_case(case, context)
 
     bad = 0
