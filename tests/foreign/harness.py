@@ -13,6 +13,7 @@ import dataclasses
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import time
 from dataclasses import dataclass, field
@@ -136,14 +137,26 @@ class Ran:
     seconds: float
 
 
+def command_output(command: list[str], cwd: pathlib.Path, limit: float, environment: dict[str, str] | None = None):
+    """Runs a command in a session of its own, and ends all of it when it is out of time: None then."""
+    process = subprocess.Popen(command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
+    try:
+        out, err = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return None
+    return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+
 def run_launch(context: Context, folder: pathlib.Path, options: list[str], limit: float) -> Ran:
     """`tilescope run kernel.ptx --launch launch.toml` in a folder."""
     command = [str(context.tilescope), "run", "kernel.ptx", "--launch", "launch.toml", "--json",
                *context.options, *options]
     start = time.monotonic()
-    try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=limit)
-    except subprocess.TimeoutExpired:
+    done = command_output(command, folder, limit)
+    if done is None:
         return Ran(None, [], f"is not done after {limit:.0f} s", time.monotonic() - start)
     seconds = time.monotonic() - start
     try:
@@ -252,10 +265,8 @@ def run_program(context: Context, command: list[str], environment: dict[str, str
     environment = {**os.environ, **environment, "TILESCOPE": str(context.tilescope),
                    "RECORDER_FOLDER": str(context.folder), "RECORDER_OPTIONS": " ".join(context.options)}
     start = time.monotonic()
-    try:
-        done = subprocess.run(command, cwd=cwd or context.folder, env=environment, capture_output=True,
-                              text=True, errors="replace", timeout=context.limit)
-    except subprocess.TimeoutExpired:
+    done = command_output(command, cwd or context.folder, context.limit, environment)
+    if done is None:
         return Outcome(REFUSED, context.limit, [], f"the program is not done after {context.limit:.0f} s")
     (context.folder / "program.log").write_text(done.stdout + "\n" + done.stderr)
     folders = launches_in(context.folder)

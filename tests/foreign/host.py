@@ -48,6 +48,43 @@ def stand_in_for_runtime() -> None:
     runtime.cudaGetErrorString = lambda error: (good, str(error).encode())
 
 
+# ---- Numba --------------------------------------------------------------------------------------
+
+
+def stand_in_for_linker() -> None:
+    """Numba links PTX to a cubin by nvJitLink: keeps both, side by side, where the recorder looks."""
+    if os.environ.get("HOST_NUMBA") != "1":
+        return
+    from numba.cuda.cudadrv import driver
+    complete = driver._Linker.complete
+    count = iter(range(1 << 30))
+
+    def keep(self):
+        texts = [code.code for code in self._object_codes if code.code_type == "ptx"]
+        if not texts:  # what is optimised while it is linked has its PTX only then
+            linker = driver.Linker(*self._object_codes, options=self._get_linker_options(ptx=True))
+            texts = [linker.link("ptx").code]
+        result = complete(self)
+        place = os.path.join(os.environ["RECORDER_PTX"], f"numba_{next(count)}")
+        for suffix, content in ((".ptx", texts[0]), (".cubin", result.code)):
+            with open(place + suffix, "wb") as file:
+                file.write(content.rstrip(b"\0") if suffix == ".ptx" else content)
+        return result
+
+    driver._Linker.complete = keep
+
+
+# ---- Triton -------------------------------------------------------------------------------------
+
+
+def stand_in_for_autotuner() -> None:
+    """Triton's autotuner measures each configuration: here the first is as good as any."""
+    if "TRITON_CACHE_DIR" not in os.environ:
+        return
+    from triton.runtime.autotuner import Autotuner
+    Autotuner._bench = lambda self, *arguments, config, **meta: [1.0, 1.0, 1.0]
+
+
 # ---- CuTeDSL ------------------------------------------------------------------------------------
 
 
@@ -215,6 +252,8 @@ def main() -> None:
     stand_in_for_runtime()
     stand_in_for_torch()
     stand_in_for_cutlass()
+    stand_in_for_linker()
+    stand_in_for_autotuner()
     program = sys.argv[1]
     sys.argv = sys.argv[1:]
     sys.path[0] = os.path.dirname(os.path.abspath(program))
