@@ -139,12 +139,13 @@ inline std::optional<std::size_t> map_at(const void* at) {
 //           15: NaN outside; 16: f32 as tf32; 17, 18: promotion in L2
 //   3 to 6  strides / 16, without their bits 36 to 39, which are the nibbles of word 7
 //   8 to 12 extents - 1
+//           (type 11, packed elements of 4 bits, is from CuTeDSL's maps on sm_100)
 //   13      3 bits each: element strides - 1; the last byte and those of word 14: box - 1
 // Nothing where these words are no such map.
 inline std::optional<Map> hardware_map(const void* at) {
   std::array<std::uint32_t, 16> w;
   std::memcpy(w.data(), at, sizeof w);
-  static constexpr int types[] = {0, 1, 2, 3, 4, 5, 6, 7, 10, 8, 9};  // as CUtensorMapDataType
+  static constexpr int types[] = {0, 1, 2, 3, 4, 5, 6, 7, 10, 8, 9, 13};  // as CUtensorMapDataType
   const std::uint32_t rank = (w[2] >> 4 & 7) + 1, type = w[2] >> 7 & 15;
   if (rank > 5 || type >= std::size(types) || w[2] >> 22 || (w[2] & 1) || w[15] || w[13] >> 15 & 511) return std::nullopt;
   Map map;
