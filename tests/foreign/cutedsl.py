@@ -14,8 +14,9 @@ TARGETS = {80: "sm_80", 90: "sm_90a", 100: "sm_100a", 103: "sm_103a", 120: "sm_1
 
 class Example(Program):
     def environment_of(self, dumps: pathlib.Path, library: pathlib.Path) -> dict[str, str]:
-        return {"CUTE_DSL_ARCH": TARGETS[self.sm], "CUTE_DSL_KEEP": "ptx,cubin", "CUTE_DSL_DUMP_DIR": str(dumps),
-                "CUTE_DSL_DISABLE_FILE_CACHING": "1"}
+        settings = {"ARCH": TARGETS[self.sm], "KEEP": "ptx,cubin", "DUMP_DIR": str(dumps), "DISABLE_FILE_CACHING": "1"}
+        return {f"{prefix}_{key}": value for prefix in ("CUTE_DSL", "CUTE_EXPERIMENTAL_DSL")
+                for key, value in settings.items()}
 
 
 def example(sm: int, path: str, arguments: str = "", how: str = "", **more) -> Example:
@@ -129,8 +130,8 @@ def tutorials() -> list[Example]:
     steps = "experimental/task_scheduling/blackwell/tutorial/"
     return [
         *[example(100, gemm + f"fp16_gemm_{n}.py", "--mnk 256,256,128", sms=4) for n in ("0", "1", "2", "3", "3_1", "4", "5", "6")],
-        example(100, gemm + "nvfp4_gemm_0.py", sms=4),
-        example(100, gemm + "nvfp4_gemm_1.py", sms=4),
+        example(100, gemm + "nvfp4_gemm_0.py", "--mnkl 256,256,256,1", sms=4),
+        example(100, gemm + "nvfp4_gemm_1.py", "--mnkl 256,256,256,1", sms=4),
         *[example(100, tma + f"tma_v{n}.py", "--M 128 --N 128") for n in (0, 1, 2)],
         *[example(100, "dsl_tutorials/" + name) for name in (
             "call_bypass_dlpack.py", "call_from_jit.py", "cooperative_launch.py", "inline_ptx.py", "smem_allocator.py",

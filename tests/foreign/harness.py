@@ -293,11 +293,12 @@ def run_program(context: Context, command: list[str], environment: dict[str, str
 
 
 def recorder(context: Context) -> pathlib.Path:
-    """The stand-in for the CUDA driver, compiled where it is not yet: a folder with libcuda.so.1."""
+    """The stand-in for the CUDA driver, compiled where it is not yet: a folder with libcuda.so.1, which is
+    the runtime's library too."""
     import hashlib
     import tempfile
     here = pathlib.Path(__file__).resolve().parent / "recorder"
-    files = [here / "driver.cpp", here / "cute_runtime.cpp"]
+    files = [here / "driver.cpp", here / "cuda_runtime.cpp"]
     include = next((folder for folder in cuda_includes(context) if (folder / "cuda.h").exists()
                     and (folder / "cuda_runtime_api.h").exists()), None)
     if include is None:
@@ -311,8 +312,9 @@ def recorder(context: Context) -> pathlib.Path:
         subprocess.run(["g++", "-std=c++20", "-O2", "-shared", "-fPIC", f"-I{include}", *map(str, files), "-o", str(fresh),
                         "-Wl,-soname,libcuda.so.1"], check=True)
         fresh.rename(library)
-        (folder / "libcuda.so").unlink(missing_ok=True)
-        (folder / "libcuda.so").symlink_to("libcuda.so.1")
+        for name in ("libcuda.so", "libcudart.so.13", "libcudart.so"):
+            (folder / name).unlink(missing_ok=True)
+            (folder / name).symlink_to("libcuda.so.1")
     return folder
 
 

@@ -105,6 +105,33 @@ def stand_in_for_cutlass() -> None:
         module.benchmark = benchmark
 
 
+# ---- TVM ----------------------------------------------------------------------------------------
+
+
+def stand_in_for_nvcc() -> None:
+    """TVM has nvcc make a cubin: here it is PTX."""
+    if "HOST_NVCC" not in os.environ:
+        return
+    import subprocess
+    import tempfile
+    import tvm  # noqa: F401  (registers its own)
+    import tvm_ffi
+
+    def compile_cuda(code, *target):
+        with tempfile.TemporaryDirectory() as folder:
+            source = os.path.join(folder, "kernel.cu")
+            with open(source, "w") as file:
+                file.write(code)
+            target = {80: "sm_80", 90: "sm_90a", 100: "sm_100a", 120: "sm_120a"}[SM]
+            environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
+            subprocess.run([os.environ["HOST_NVCC"], "-ptx", "-std=c++17", "-lineinfo", f"-arch={target}", "-include", "cuda.h",
+                            "-O3", "--expt-relaxed-constexpr", "-o", source + ".ptx", source], check=True, env=environment)
+            with open(source + ".ptx", "rb") as file:
+                return bytearray(file.read() + b"\0")
+
+    tvm_ffi.register_global_func("tvm_callback_cuda_compile", compile_cuda, override=True)
+
+
 # ---- PyTorch ------------------------------------------------------------------------------------
 
 
@@ -262,6 +289,7 @@ def main() -> None:
     stand_in_for_cutlass()
     stand_in_for_linker()
     stand_in_for_autotuner()
+    stand_in_for_nvcc()
     program = sys.argv[1]
     sys.argv = sys.argv[1:]
     sys.path[0] = os.path.dirname(os.path.abspath(program))
