@@ -4,12 +4,30 @@ from __future__ import annotations
 
 import pathlib
 
-from harness import Program
+from harness import Context, Outcome, Program, Source
 
 
 class TritonProgram(Program):
     def environment_of(self, dumps: pathlib.Path, library: pathlib.Path) -> dict[str, str]:
         return {"TRITON_CACHE_DIR": str(dumps), "TRITON_LIBCUDA_PATH": str(library), "TRITON_DEFAULT_FP_FUSION": "1"}
+
+
+FLASH_ATTENTION = Source("flash-attention", "https://github.com/Dao-AILab/flash-attention", "0251105a2fb19d2957484b7f023cd8c115286ced")
+FLASHINFER = Source("flashinfer", "https://github.com/flashinfer-ai/flashinfer", "fb28d7242b3506a2348265962041acc1fb56cca4")
+LEARN_CUDA = Source("learn-cuda", "https://github.com/gau-nernst/learn-cuda", "1454f8b71499a68eacdbf44c08e36a7003d8ab99")
+KITTENS = Source("ThunderKittens", "https://github.com/HazyResearch/ThunderKittens", "0b55588d2769dde0c7a9a606ffc015b0ca7a9551")
+DEEPGEMM = Source("DeepGEMM", "https://github.com/deepseek-ai/DeepGEMM", "54e22612409371d6364144b69086735beb54e98b")
+
+
+class OtherKernel(TritonProgram):
+    """One of programs/triton_others.py, of a project that is fetched."""
+
+    origin: Source
+
+    def run(self, context: Context) -> Outcome:
+        self.origin.folder(context)
+        self.command = [self.command[0], str(context.sources), self.command[1]]
+        return super().run(context)
 
 
 # Name, and the chips that it is compiled for.
@@ -26,7 +44,30 @@ KERNELS = {
 }
 
 
+OTHERS = {
+    FLASH_ATTENTION: """fa_layer_norm fa_rms_norm_residual fa_layer_norm_backward fa_rotary fa_cross_entropy
+        fa_attention""",
+    FLASHINFER: """fi_silu_and_mul fi_rms_norm fi_merge_state fi_merge_states fi_gemm_persistent fi_gemm_plain
+        fi_gemm_descriptor_persistent mamba_bmm_chunk mamba_state_update mamba_chunk_cumsum_state""",
+    LEARN_CUDA: "lc_gemv lc_matmul lc_matmul_grouped",
+    KITTENS: "tk_rotary",
+    DEEPGEMM: "dg_m_grouped",
+}
+
+
+def others() -> list[OtherKernel]:
+    found = []
+    for source, names in OTHERS.items():
+        for name in names.split():
+            case = OtherKernel(f"{source.name} {name.partition('_')[2]}", "triton", 90,
+                               ["programs/triton_others.py", name], says="PASS")
+            case.origin = source
+            found.append(case)
+    return found
+
+
 def cases() -> list[TritonProgram]:
-    return [TritonProgram(f"{name} sm_{sm}", "triton", sm, ["programs/triton_kernels.py", name], says="PASS",
-                          sums="float32" if name in ("matmul_split_k",) else None)
-            for name, chips in KERNELS.items() for sm in chips]
+    own = [TritonProgram(f"{name} sm_{sm}", "triton", sm, ["programs/triton_kernels.py", name], says="PASS",
+                         sums="float32" if name == "matmul_split_k" else None)
+           for name, chips in KERNELS.items() for sm in chips]
+    return [*own, *others()]
