@@ -244,6 +244,10 @@ def stand_in_for_torch() -> None:
     torch.Tensor.__dlpack__ = lambda self, **k: CapsuleOnDevice.move(
         pack(self.detach(), **{key: value for key, value in k.items() if key == "max_version"}))
     torch.Tensor.__dlpack_device__ = lambda self: (CapsuleOnDevice.CUDA, 0)
+    torch.utils.dlpack.to_dlpack = lambda tensor: tensor.__dlpack__()
+    if hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):  # PyTorch's own way to TVM's FFI, past these two
+        del torch.Tensor.__dlpack_c_exchange_api__
+    os.environ["TVM_FFI_DISABLE_TORCH_C_DLPACK"] = "1"
 
     properties = types.SimpleNamespace(
         name="recorder", major=SM // 10, minor=SM % 10, multi_processor_count=MULTIPROCESSORS, warp_size=32,
@@ -284,8 +288,8 @@ def stand_in_for_torch() -> None:
 
 
 def main() -> None:
-    stand_in_for_runtime()
     stand_in_for_torch()
+    stand_in_for_runtime()
     stand_in_for_cutlass()
     stand_in_for_linker()
     stand_in_for_autotuner()

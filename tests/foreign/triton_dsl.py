@@ -45,8 +45,7 @@ KERNELS = {
 
 
 OTHERS = {
-    FLASH_ATTENTION: """fa_layer_norm fa_rms_norm_residual fa_layer_norm_backward fa_rotary fa_cross_entropy
-        fa_attention""",
+    FLASH_ATTENTION: """fa_layer_norm fa_rms_norm_residual fa_layer_norm_backward fa_rotary fa_cross_entropy""",
     FLASHINFER: """fi_silu_and_mul fi_rms_norm fi_merge_state fi_merge_states fi_gemm_persistent fi_gemm_plain
         fi_gemm_descriptor_persistent mamba_bmm_chunk mamba_state_update mamba_chunk_cumsum_state""",
     LEARN_CUDA: "lc_gemv lc_matmul lc_matmul_grouped",

@@ -117,15 +117,6 @@ def fa_cross_entropy():
     close(logits.grad, grad, 1e-3, 1e-5)
 
 
-def fa_attention():
-    q, k, v = (normal(1, 128, 2, 64, dtype=torch.float16) for _ in range(3))
-    out, _, _ = flash_attn("flash_attn_triton")._flash_attn_forward(q, k, v, causal=True)
-    s = np.einsum("bmhd,bnhd->bhmn", f64(q), f64(k)) / 8
-    s = np.where(np.tri(128, dtype=bool), s, -np.inf)
-    p = np.exp(s - s.max(-1, keepdims=True))
-    close(out, np.einsum("bhmn,bnhd->bmhd", p / p.sum(-1, keepdims=True), f64(v)))
-
-
 # ---- flashinfer ---------------------------------------------------------------------------------
 
 
@@ -174,9 +165,8 @@ def fi_merge_states():
 
 def fi_gemm(function, **more):
     a, b = normal(200, 128, dtype=torch.float16), normal(128, 256, dtype=torch.float16)
-    if function == "gemm_descriptor_persistent":
-        b = normal(256, 128, dtype=torch.float16).T
-    out = getattr(flashinfer("sm_constraint_gemm"), function)(a, b, alpha=0.5, **more)
+    given = b.T.contiguous() if function == "gemm_descriptor_persistent" else b
+    out = getattr(flashinfer("sm_constraint_gemm"), function)(a, given, alpha=0.5, **more)
     close(out, 0.5 * (f64(a) @ f64(b)), 2e-2, 2e-2)
 
 
@@ -237,7 +227,7 @@ def mamba_chunk_cumsum_state():
 
 
 def lc_gemv():
-    a, b = normal(1, 1024, dtype=torch.bfloat16), normal(1024, 96, dtype=torch.bfloat16)
+    a, b = normal(1, 1024, dtype=torch.bfloat16), normal(96, 1024, dtype=torch.bfloat16).T
     close(load("learn-cuda", "11_gemv", "triton_v1.py").triton_v1(a, b), f64(a) @ f64(b), 2e-2, 2e-1)
 
 
@@ -258,6 +248,7 @@ def deepgemm(name):
     native.get_num_sms = lambda: 4
     native.set_num_sms = lambda count: None
     native.get_tc_util = lambda: 100
+    native.get_mk_alignment_for_contiguous_layout = lambda: 128
     sys.modules["deep_gemm._C"] = native
     import importlib
     return importlib.import_module("deep_gemm.legacy." + name)
