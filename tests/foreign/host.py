@@ -105,7 +105,17 @@ def stand_in_for_cutlass() -> None:
         module.benchmark = benchmark
 
 
-# ---- TVM ----------------------------------------------------------------------------------------
+# ---- TVM, TileLang ------------------------------------------------------------------------------
+
+
+def stand_in_for_cubin() -> None:
+    """TileLang has nvcc make a cubin: here it is PTX."""
+    if os.environ.get("HOST_TILELANG") != "1":
+        return
+    from tilelang.contrib import nvcc
+    compile_cuda = nvcc.compile_cuda
+    nvcc.compile_cuda = lambda code, target_format="ptx", *arguments, **keywords: bytearray(
+        bytes(compile_cuda(code, "ptx", *arguments, **keywords)) + b"\0")
 
 
 def stand_in_for_nvcc() -> None:
@@ -123,9 +133,8 @@ def stand_in_for_nvcc() -> None:
             with open(source, "w") as file:
                 file.write(code)
             target = {80: "sm_80", 90: "sm_90a", 100: "sm_100a", 120: "sm_120a"}[SM]
-            environment = {key: value for key, value in os.environ.items() if key != "LD_PRELOAD"}
             subprocess.run([os.environ["HOST_NVCC"], "-ptx", "-std=c++17", "-lineinfo", f"-arch={target}", "-include", "cuda.h",
-                            "-O3", "--expt-relaxed-constexpr", "-o", source + ".ptx", source], check=True, env=environment)
+                            "-O3", "--expt-relaxed-constexpr", "-o", source + ".ptx", source], check=True)
             with open(source + ".ptx", "rb") as file:
                 return bytearray(file.read() + b"\0")
 
@@ -228,6 +237,8 @@ def stand_in_for_torch() -> None:
 
         def __torch_function__(self, function, types, arguments=(), keywords=None):
             keywords = dict(keywords or {})
+            if function is torch.device:
+                return on_cpu(function(*arguments, **keywords))
             if function in products:
                 given = [a for a in arguments if isinstance(a, torch.Tensor)]
                 if given and all(a.dtype in halves for a in given) and not keywords:
@@ -308,12 +319,14 @@ def stand_in_for_torch() -> None:
 
 
 def main() -> None:
+    os.environ.pop("LD_PRELOAD", None)  # it is loaded here; compilers that are started do without
     stand_in_for_torch()
     stand_in_for_runtime()
     stand_in_for_cutlass()
     stand_in_for_linker()
     stand_in_for_autotuner()
     stand_in_for_nvcc()
+    stand_in_for_cubin()
     program = sys.argv[1]
     sys.argv = sys.argv[1:]
     sys.path[0] = os.path.dirname(os.path.abspath(program))
