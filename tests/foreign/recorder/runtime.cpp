@@ -12,7 +12,7 @@
 #include <functional>
 #include <utility>
 
-#include "common.h"
+#include "arena.h"
 #include "core/run/tensor_map.h"
 #include "core/sim/async/map_bits.h"
 

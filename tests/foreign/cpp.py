@@ -21,7 +21,7 @@ def build_runtime(folder, toolkit):
     library = folder / "libcudart.so.13"
     sources = [HERE / "runtime.cpp", ROOT / "core/run/tensor_map.cpp",
                ROOT / "core/sim/async/map_bits.cpp"]
-    watched = sources + [HERE / "common.h", pathlib.Path(__file__)]
+    watched = sources + [HERE / "arena.h", pathlib.Path(__file__)]
     if library.exists() and all(library.stat().st_mtime > s.stat().st_mtime for s in watched):
         return folder
     own = set(re.findall(r"^\w[\w \*]*?(\w+)\(", (HERE / "runtime.cpp").read_text(), re.M))

@@ -7,9 +7,8 @@
 // device memory. Tensor maps are the simulator's own bits (core/sim/async/map_bits.h), so these
 // are too.
 //
-// The environment: RECORDER_FOLDER is where launches are kept (NNNN/launch.toml, result.json,
-// code), RECORDER_TILESCOPE the program, RECORDER_OPTIONS what `run` is given besides,
-// RECORDER_KEEP the buffers of all launches, not only of those that went wrong.
+// The environment: RECORDER_FOLDER is where launches are kept (000_NAME/launch.toml, kernel.ptx,
+// report.json, buffers), TILESCOPE the program, RECORDER_OPTIONS what `run` is given besides.
 #pragma once
 
 #include <sys/mman.h>
@@ -235,11 +234,11 @@ class Module {
     return initial_bytes(text_.substr(begin, text_.find(';', at) - begin), bytes);
   }
 
-  // A file that holds the text as it is now.
+  // The name of a file in the folder that holds the text as it is now.
   const std::string& file(const std::string& folder) {
     if (written_ == version_) return path_;
-    path_ = folder + "/module" + std::to_string(count()++) + ".ptx";
-    std::ofstream(path_) << text_;
+    path_ = "module" + std::to_string(count()++) + ".ptx";
+    std::ofstream(folder + "/" + path_) << text_;
     written_ = version_;
     return path_;
   }
@@ -328,11 +327,8 @@ class Runner {
     static const std::string folder = setting("RECORDER_FOLDER", "recorded");
     mkdir(folder.c_str(), 0777);
     const std::vector<bool> reached = reach(arguments);
-    char number[16];
-    std::snprintf(number, sizeof number, "/%04d", ++launches_);
-    const std::string here = folder + number;
-    const std::string ptx = module.file(folder);
     const std::string text = launch_text(launch, arguments, reached);
+    const std::string ptx = module.file(folder);
     // The same launch on the same bytes leaves the same bytes: programs that time a kernel repeat
     // it.
     const std::uint64_t key = hash(ptx + text, reached);
@@ -340,40 +336,37 @@ class Runner {
       give(known->second);
       return Ran::well;
     }
+    char number[16];
+    std::snprintf(number, sizeof number, "/%03d_", launches_++);
+    const std::string here = folder + number + launch.entry.substr(0, 60);
     mkdir(here.c_str(), 0777);
+    if (symlink(("../" + ptx).c_str(), (here + "/kernel.ptx").c_str()) != 0) std::perror("symlink");
     std::ofstream(here + "/launch.toml") << text;
     for (std::size_t i = 0; i < reached.size(); ++i) {
       const Slot& slot = memory_.slots()[i];
       if (reached[i] && slot.written) write_npy(here + "/" + name(i) + ".npy", slot);
     }
-    const std::string command = "'" + setting("RECORDER_TILESCOPE", "tilescope") + "' run '" + ptx +
-                                "' --launch '" + here + "/launch.toml' --json " +
-                                setting("RECORDER_OPTIONS", "") + " >'" + here +
-                                "/result.json' 2>'" + here + "/said.txt'";
+    const std::string command = "unset LD_LIBRARY_PATH LD_PRELOAD; '" + setting("TILESCOPE", "tilescope") +
+                                "' run '" + here + "/kernel.ptx' --launch '" + here +
+                                "/launch.toml' --json " + setting("RECORDER_OPTIONS", "") + " >'" + here +
+                                "/report.json' 2>'" + here + "/said.txt'";
     std::fflush(nullptr);
     const int status = std::system(command.c_str());
     const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    std::ofstream(here + "/code") << code << ' ' << launch.entry << '\n';
-    // What the kernel printed.
-    std::ifstream said(here + "/said.txt");
-    for (std::string line; code == 0 && std::getline(said, line);) std::puts(line.c_str());
     if (code != 0) {
       once(launch.entry + ": tilescope ended with " + std::to_string(code) + ", see " + here);
       return code == 3 ? Ran::faulted : Ran::refused;
     }
+    // What the kernel printed.
+    std::ifstream said(here + "/said.txt");
+    for (std::string line; std::getline(said, line);) std::puts(line.c_str());
     Result result;
     for (std::size_t i = 0; i < reached.size(); ++i) {
-      if (reached[i]) result.push_back({i, read_npy(here + "/" + name(i) + ".out.npy")});
+      if (reached[i]) result.push_back({i, read_npy(here + "/" + name(i) + "_after.npy")});
     }
     give(result);
     if (results_.size() > 64) results_.clear();
     results_[key] = std::move(result);
-    if (setting("RECORDER_KEEP", "").empty()) {
-      for (std::size_t i = 0; i < reached.size(); ++i) {
-        unlink((here + "/" + name(i) + ".npy").c_str());
-        unlink((here + "/" + name(i) + ".out.npy").c_str());
-      }
-    }
     return Ran::well;
   }
 
@@ -382,8 +375,8 @@ class Runner {
 
   static std::string name(std::size_t slot) { return "b" + std::to_string(slot); }
 
-  // Which slots the arguments point into, and what is reached from there. The others keep their
-  // place in the launch file, undefined.
+  // Which slots the arguments point into, and what is reached from there. The others before the
+  // last of these keep their place in the launch file, undefined.
   std::vector<bool> reach(const std::vector<std::vector<unsigned char>>& arguments) {
     std::vector<bool> reached(memory_.slots().size());
     std::vector<std::size_t> open;
@@ -406,6 +399,7 @@ class Runner {
       open.pop_back();
       if (slot.written) scan(Memory::at(slot.base), slot.bytes);
     }
+    while (!reached.empty() && !reached.back()) reached.pop_back();
     return reached;
   }
 
@@ -436,7 +430,7 @@ class Runner {
       } else {
         out << "poison = true\n";
       }
-      if (reached[i]) out << "out = \"" << name(i) << ".out.npy\"\n";
+      if (reached[i]) out << "out = \"" << name(i) << "_after.npy\"\n";
     }
     for (const auto& argument : arguments) {
       out << "[[arg]]\nbytes = \"";
