@@ -1,44 +1,115 @@
-"""Builds the recorder that stands in for CUDA's runtime: folder/libcudart.so.13, also under the
-driver's name. What the real library has and the recorder has not becomes a stub that answers
-cudaErrorNotSupported and is named once on stderr."""
+"""Unmodified CUDA C++ programs: built by nvcc with PTX alone, run on a recorder that stands in for
+CUDA's runtime (recorder/runtime.cpp). The program's own check decides; what it launched is run
+again in other orders (harness.run_program).
+"""
 
+from __future__ import annotations
+
+import hashlib
+import os
 import pathlib
 import re
+import shutil
 import subprocess
+from dataclasses import dataclass, field
+
+import harness
 
 HERE = pathlib.Path(__file__).resolve().parent / "recorder"
 ROOT = HERE.parents[2]
+# Programs and the recorder, which take minutes to compile and outlive a run of the suite.
+BUILT = (pathlib.Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser()
+         / "tilescope-foreign/programs")
 
 
-def symbols(library):
+def toolkit() -> pathlib.Path:
+    nvcc = shutil.which("nvcc") or "/usr/local/cuda/bin/nvcc"
+    if not pathlib.Path(nvcc).exists():
+        raise harness.Absent("there is no nvcc to compile it")
+    return pathlib.Path(nvcc).resolve().parents[1]
+
+
+def symbols(library: pathlib.Path) -> set[str]:
     listed = subprocess.run(["nm", "-D", "--defined-only", library], check=True,
                             capture_output=True, text=True).stdout
     return {line.split()[2].split("@")[0] for line in listed.splitlines() if " T " in line}
 
 
-def build_runtime(folder, toolkit):
-    folder.mkdir(parents=True, exist_ok=True)
+def recorder() -> pathlib.Path:
+    """The folder of libcudart.so.13, which is also there by the driver's name. What the real library
+    has and the recorder has not is a stub that answers cudaErrorNotSupported and is named once."""
+    folder = BUILT / "recorder"
     library = folder / "libcudart.so.13"
     sources = [HERE / "runtime.cpp", ROOT / "core/run/tensor_map.cpp",
-               ROOT / "core/sim/async/map_bits.cpp"]
-    watched = sources + [HERE / "arena.h", pathlib.Path(__file__)]
-    if library.exists() and all(library.stat().st_mtime > s.stat().st_mtime for s in watched):
+               ROOT / "core/sim/async/map_bits.cpp", ROOT / "core/numeric/dtype.cpp"]
+    watched = [*sources, HERE / "arena.h", pathlib.Path(__file__)]
+    if library.exists() and all(library.stat().st_mtime > file.stat().st_mtime for file in watched):
         return folder
+    folder.mkdir(parents=True, exist_ok=True)
+    cuda = toolkit()
     own = set(re.findall(r"^\w[\w \*]*?(\w+)\(", (HERE / "runtime.cpp").read_text(), re.M))
-    wanted = symbols(toolkit / "lib64/libcudart.so.13")
-    stubs = folder / "stubs.c"
-    stubs.write_text("int recorder_missing(const char*);\n" + "".join(
-        f'int {name}() {{ return recorder_missing("{name}"); }}\n'
-        for name in sorted(wanted - own) if re.fullmatch(r"_?_?cuda\w+", name)))
-    versions = folder / "versions.map"
-    versions.write_text("libcudart.so.13 { global: __cuda*; cuda*; cu*; recorder_*; local: *; };\n")
-    subprocess.run(["gcc", "-c", "-fPIC", "-w", "-fno-builtin", stubs, "-o", folder / "stubs.o"],
-                   check=True)
+    missing = sorted(name for name in symbols(cuda / "lib64/libcudart.so.13") - own
+                     if re.fullmatch(r"_?_?cuda\w+", name))
+    (folder / "stubs.c").write_text("int recorder_missing(const char*);\n" + "".join(
+        f'int {name}() {{ return recorder_missing("{name}"); }}\n' for name in missing))
+    (folder / "versions.map").write_text(
+        "libcudart.so.13 { global: __cuda*; cuda*; cu*; recorder_*; local: *; };\n")
+    subprocess.run(["gcc", "-c", "-fPIC", "-w", "-fno-builtin", folder / "stubs.c",
+                    "-o", folder / "stubs.o"], check=True)
     subprocess.run(["g++", "-std=c++20", "-O2", "-Wall", "-Wextra", "-fPIC", "-shared",
-                    "-DFMT_HEADER_ONLY", f"-I{ROOT}", f"-I{toolkit / 'include'}", *sources,
-                    folder / "stubs.o", f"-Wl,--version-script={versions}",
-                    "-Wl,-soname,libcudart.so.13", "-o", library], check=True)
+                    "-DFMT_HEADER_ONLY", f"-I{ROOT}", f"-I{cuda / 'include'}", *sources,
+                    folder / "stubs.o", f"-Wl,--version-script={folder / 'versions.map'}",
+                    "-Wl,-soname,libcudart.so.13", "-Wl,-z,defs", "-o", library], check=True)
     driver = folder / "libcuda.so.1"
     driver.unlink(missing_ok=True)
     driver.symlink_to(library.name)
     return folder
+
+
+def well(done) -> bool:
+    return done.returncode == 0
+
+
+@dataclass
+class Program:
+    """A .cu file of a source (or of tests/foreign/hosts, where there is none), compiled for one
+    architecture, and how it is run."""
+    suite: str
+    name: str
+    source: harness.Source | None
+    file: str
+    arch: str
+    flags: list[str] = field(default_factory=list)  # {source}: the source's folder
+    args: list[str] = field(default_factory=list)
+    good: object = well
+    sums: str | None = None
+    needs: list[harness.Source] = field(default_factory=list)  # more sources: {NAME} in flags
+
+    def build(self, context: harness.Context) -> pathlib.Path:
+        home = self.source.folder(context) if self.source else HERE.parent / "hosts"
+        names = {"source": str(home), **{one.name: str(one.folder(context)) for one in self.needs}}
+        flags = [flag.format(**names) for flag in self.flags]
+        command = ["-std=c++17", "-O1", "-cudart", "shared", "--compress-mode", "none", "-lineinfo", "-w",
+                   "-gencode", f"arch=compute_{self.arch},code=compute_{self.arch}", *flags,
+                   str(home / self.file)]
+        commit = self.source.commit if self.source else (home / self.file).read_text()
+        key = hashlib.sha256("\0".join([commit, *command]).encode()).hexdigest()[:12]
+        program = BUILT / f"{re.sub('[^A-Za-z0-9]+', '_', self.name)}_{key}"
+        log = program.with_suffix(".log")
+        if not program.exists():
+            BUILT.mkdir(parents=True, exist_ok=True)
+            part = program.with_suffix(".part")
+            done = subprocess.run([toolkit() / "bin/nvcc", *command, "-o", part], capture_output=True, text=True)
+            if done.returncode:
+                log.write_text(done.stdout + done.stderr)
+                errors = [line for line in (done.stderr + done.stdout).splitlines() if "error" in line]
+                raise harness.Absent("nvcc does not compile it: " + (errors or ["no sentence"])[0])
+            part.rename(program)
+        return program
+
+    def run(self, context: harness.Context) -> harness.Outcome:
+        program = self.build(context)
+        environment = {"LD_LIBRARY_PATH": str(recorder())}
+        # Without address randomisation the simulator's addresses are free in the program.
+        return harness.run_program(context, ["setarch", "-R", str(program), *self.args], environment, good=self.good,
+                                   sums=self.sums)

@@ -104,7 +104,7 @@ class Memory {
 
   // place_memory's.
   static constexpr std::uint64_t first = 0x7f0000000000, gap = std::uint64_t{1} << 20;
-  static constexpr std::uint64_t room = std::uint64_t{64} << 30;
+  static constexpr std::uint64_t room = std::uint64_t{8} << 30;
   std::vector<Slot> slots_;  // by address
   std::uint64_t end_ = first;
   bool reserved_ = false;
