@@ -83,6 +83,7 @@ class Program:
     args: list[str] = field(default_factory=list)
     good: object = well
     sums: str | None = None
+    beside: str | None = None  # of kernels that fill inputs or compute what is expected
     needs: list[harness.Source] = field(default_factory=list)  # more sources: {NAME} in flags
 
     def build(self, context: harness.Context) -> pathlib.Path:
@@ -112,4 +113,4 @@ class Program:
         environment = {"LD_LIBRARY_PATH": str(recorder())}
         # Without address randomisation the simulator's addresses are free in the program.
         return harness.run_program(context, ["setarch", "-R", str(program), *self.args], environment, good=self.good,
-                                   sums=self.sums)
+                                   sums=self.sums, beside=self.beside)

@@ -15,7 +15,7 @@ def cases():
         name = file.rsplit("/", 1)[-1].removesuffix(".cu")
         return Program("CuTe tutorials", name, CUTLASS, f"{tutorial}/{file}", arch, FLAGS, args, **more)
 
-    blackwell = ["256", "512", "128"]
+    blackwell = ["512", "1024", "256"]
     return [
         program("tiled_copy.cu", "80", []),
         program("hopper/wgmma_sm90.cu", "90a", ["256", "256", "128"]),

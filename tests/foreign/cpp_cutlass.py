@@ -63,5 +63,6 @@ def cases():
     for path, arch, args in EXAMPLES:
         folder, name = path.split("/")
         flags = [*FLAGS, f"-I{{source}}/examples/{folder}"]
-        found.append(Program("CUTLASS", name, CUTLASS, f"examples/{path}.cu", arch, flags, args, good=passed))
+        found.append(Program("CUTLASS", name, CUTLASS, f"examples/{path}.cu", arch, flags, args, good=passed,
+                             beside="reference"))
     return found
