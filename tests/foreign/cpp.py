@@ -85,17 +85,19 @@ class Program:
     sums: str | None = None
     beside: str | None = None  # of kernels that fill inputs or compute what is expected
     needs: list[harness.Source] = field(default_factory=list)  # more sources: {NAME} in flags
+    program: str | None = None  # what the built file is called, where several cases share it
 
     def build(self, context: harness.Context) -> pathlib.Path:
         home = self.source.folder(context) if self.source else HERE.parent / "hosts"
         names = {"source": str(home), **{one.name: str(one.folder(context)) for one in self.needs}}
-        flags = [flag.format(**names) for flag in self.flags]
+        flags = [re.sub(r"\{(source|" + "|".join(re.escape(name) for name in names) + r")\}",
+                        lambda found: names[found[1]], flag) for flag in self.flags]
         command = ["-std=c++17", "-O1", "-cudart", "shared", "--compress-mode", "none", "-lineinfo", "-w",
                    "-gencode", f"arch=compute_{self.arch},code=compute_{self.arch}", *flags,
                    str(home / self.file)]
         commit = self.source.commit if self.source else (home / self.file).read_text()
         key = hashlib.sha256("\0".join([commit, *command]).encode()).hexdigest()[:12]
-        program = BUILT / f"{re.sub('[^A-Za-z0-9]+', '_', self.name)}_{key}"
+        program = BUILT / f"{re.sub('[^A-Za-z0-9]+', '_', self.program or self.name)}_{key}"
         log = program.with_suffix(".log")
         if not program.exists():
             BUILT.mkdir(parents=True, exist_ok=True)

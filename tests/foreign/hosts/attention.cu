@@ -1,8 +1,10 @@
-// FUNCTION(Q, K, V, O, batches, len_q, len_kv, dim) of the file: softmax(Q K^T / sqrt(dim)) V.
+// A function (Q, K, V, O, batches, len_q, len_kv, dim) of the file: softmax(Q K^T / sqrt(dim)) V.
 #include "check.h"
 #include SOURCE
+#define CALL_WITH (dq, dk, dv, o, batches, len_q, len_kv, dim)
 
-int main() {
+int main(int, char** args) {
+  const std::string name = args[1];
   const int batches = 2, len_q = 128, len_kv = 192, dim = 128;
   using T = nv_bfloat16;
   const auto q = check::random<T>(batches * len_q * dim, 1), k = check::random<T>(batches * len_kv * dim, 2),
@@ -27,7 +29,7 @@ int main() {
     }
   }
   T *dq = check::upload(q), *dk = check::upload(k), *dv = check::upload(v), *o = check::room<T>(q.size());
-  FUNCTION(dq, dk, dv, o, batches, len_q, len_kv, dim);
-  check::compare(QUOTED(FUNCTION), check::download(o, q.size()), expected, 0.01);
+  EACH(CALL_IF_NAMED)
+  check::compare(name, check::download(o, q.size()), expected, 0.01);
   return check::verdict();
 }

@@ -17,8 +17,10 @@
 #include <string>
 #include <vector>
 
-#define STRING_OF(x) #x
-#define QUOTED(x) STRING_OF(x)
+// A program has several functions of its file: -DEACH(x)=x(f) x(g); the first argument names the one
+// that is called, with whatever `CALL_WITH` is in the host.
+#define CALL_IF_NAMED(f) \
+  if (name == #f) f CALL_WITH;
 
 namespace check {
 

@@ -1,14 +1,18 @@
-// FUNCTION(A, B, C, M, N, K) of the file: C = A * B. A is (M, K) row-major; B is (K, N), of which
+// A function (A, B, C, M, N, K) of the file: C = A * B. A is (M, K) row-major; B is (K, N), of which
 // the columns are contiguous, or the rows with B_ROWS; C is row-major, or column-major with
-// C_COLUMNS. IN and OUT are the types.
+// C_COLUMNS. IN and OUT are the types; CALL_WITH are other arguments than these.
 #include "check.h"
 #ifdef PRELUDE
 #include PRELUDE
 #endif
 #include SOURCE
+#ifndef CALL_WITH
+#define CALL_WITH (da, db, dc, m, n, k)
+#endif
 
 int main(int, char** args) {
-  const int m = std::atoi(args[1]), n = std::atoi(args[2]), k = std::atoi(args[3]);
+  const std::string name = args[1];
+  const int m = std::atoi(args[2]), n = std::atoi(args[3]), k = std::atoi(args[4]);
   const auto a = check::random<IN>(std::size_t(m) * k, 1), b = check::random<IN>(std::size_t(n) * k, 2);
   std::vector<float> expected(std::size_t(m) * n), wide_b(b.size());
   for (int i = 0; i < k; ++i) {
@@ -35,11 +39,7 @@ int main(int, char** args) {
   }
   IN *da = check::upload(a), *db = check::upload(b);
   OUT* dc = check::room<OUT>(expected.size());
-#ifdef CALL
-  CALL;
-#else
-  FUNCTION(da, db, dc, m, n, k);
-#endif
-  check::compare(QUOTED(FUNCTION), check::download(dc, expected.size()), expected, 0.01);
+  EACH(CALL_IF_NAMED)
+  check::compare(name, check::download(dc, expected.size()), expected, 0.01);
   return check::verdict();
 }

@@ -1,7 +1,8 @@
-// FUNCTION(A, B, scales of A, scales of B, C, M, N, K) of the file: e4m3 with a ue8m0 scale for 32
+// A function (A, B, scales of A, scales of B, C, M, N, K) of the file: e4m3 with a ue8m0 scale for 32
 // elements along K. ORDER(rows, blocks, i, j) is where the scale of row i, block j lies.
 #include "check.h"
 #include SOURCE
+#define CALL_WITH (da, db, dsa, dsb, c, m, n, k)
 
 // 0: row by row; 1: (M/32, 8, blocks/4, 4, 4), as the file's second version reads them; 2: cuBLAS's
 // (M/128, blocks/4, 32, 4, 4).
@@ -15,7 +16,8 @@ inline int place(int blocks, int i, int j) {
 #endif
 }
 
-int main() {
+int main(int, char** args) {
+  const std::string name = args[1];
   const int m = 256, n = 256, k = 512, blocks = k / 32;
   const auto a = check::random<__nv_fp8_e4m3>(m * k, 1, 8), b = check::random<__nv_fp8_e4m3>(n * k, 2, 8);
   std::mt19937 engine(3);
@@ -41,8 +43,9 @@ int main() {
     }
   }
   nv_bfloat16* c = check::room<nv_bfloat16>(m * n);
-  FUNCTION(reinterpret_cast<const char*>(check::upload(a)), reinterpret_cast<const char*>(check::upload(b)),
-           check::upload(sa), check::upload(sb), c, m, n, k);
-  check::compare(QUOTED(FUNCTION), check::download(c, m * n), expected, 0.01);
+  const auto bytes = [](const auto* at) { return reinterpret_cast<const char*>(at); };
+  const char *da = bytes(check::upload(a)), *db = bytes(check::upload(b)), *dsa = check::upload(sa), *dsb = check::upload(sb);
+  EACH(CALL_IF_NAMED)
+  check::compare(name, check::download(c, m * n), expected, 0.01);
   return check::verdict();
 }
