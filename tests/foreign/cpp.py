@@ -85,24 +85,29 @@ class Program:
     sums: str | None = None
     beside: str | None = None  # of kernels that fill inputs or compute what is expected
     needs: list[harness.Source] = field(default_factory=list)  # more sources: {NAME} in flags
+    head: str = ""  # lines before the file's first; {NAME} as in flags
     program: str | None = None  # what the built file is called, where several cases share it
 
     def build(self, context: harness.Context) -> pathlib.Path:
         home = self.source.folder(context) if self.source else HERE.parent / "hosts"
         names = {"source": str(home), **{one.name: str(one.folder(context)) for one in self.needs}}
-        flags = [re.sub(r"\{(source|" + "|".join(re.escape(name) for name in names) + r")\}",
-                        lambda found: names[found[1]], flag) for flag in self.flags]
+        def filled(text: str) -> str:
+            return re.sub(r"\{([\w.-]+)\}", lambda found: names.get(found[1], found[0]), text)
+
+        head = filled(self.head)
         command = ["-std=c++17", "-O1", "-cudart", "shared", "--compress-mode", "none", "-lineinfo", "-w",
-                   "-gencode", f"arch=compute_{self.arch},code=compute_{self.arch}", *flags,
+                   "-gencode", f"arch=compute_{self.arch},code=compute_{self.arch}", *map(filled, self.flags),
                    str(home / self.file)]
         commit = self.source.commit if self.source else (home / self.file).read_text()
-        key = hashlib.sha256("\0".join([commit, *command]).encode()).hexdigest()[:12]
+        key = hashlib.sha256("\0".join([commit, head, *command]).encode()).hexdigest()[:12]
         program = BUILT / f"{re.sub('[^A-Za-z0-9]+', '_', self.program or self.name)}_{key}"
         log = program.with_suffix(".log")
         if not program.exists():
             BUILT.mkdir(parents=True, exist_ok=True)
-            part = program.with_suffix(".part")
-            done = subprocess.run([toolkit() / "bin/nvcc", *command, "-o", part], capture_output=True, text=True)
+            part, first = program.with_suffix(".part"), program.with_suffix(".h")
+            first.write_text(head)
+            done = subprocess.run([toolkit() / "bin/nvcc", "-include", first, *command, "-o", part],
+                                  capture_output=True, text=True)
             if done.returncode:
                 log.write_text(done.stdout + done.stderr)
                 errors = [line for line in (done.stderr + done.stdout).splitlines() if "error" in line]

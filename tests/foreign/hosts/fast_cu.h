@@ -13,3 +13,9 @@ typedef __nv_bfloat16 bf16;
 inline void cudaCheck(cudaError_t error) {
   if (error != cudaSuccess) std::printf("%s\n", cudaGetErrorString(error)), std::exit(1);
 }
+
+#ifdef DEBUG_BUFFER
+#define CALL_WITH (m, n, k, da, db, dc, check::upload(std::vector<int>(1 << 16, -1)))
+#else
+#define CALL_WITH (m, n, k, da, db, dc)
+#endif
