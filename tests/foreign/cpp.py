@@ -99,15 +99,16 @@ class Program:
                    "-gencode", f"arch=compute_{self.arch},code=compute_{self.arch}", *map(filled, self.flags),
                    str(home / self.file)]
         commit = self.source.commit if self.source else (home / self.file).read_text()
-        key = hashlib.sha256("\0".join([commit, head, *command]).encode()).hexdigest()[:12]
+        key = hashlib.sha256("\0".join([commit, *([head] if head else []), *command]).encode()).hexdigest()[:12]
         program = BUILT / f"{re.sub('[^A-Za-z0-9]+', '_', self.program or self.name)}_{key}"
         log = program.with_suffix(".log")
         if not program.exists():
             BUILT.mkdir(parents=True, exist_ok=True)
             part, first = program.with_suffix(".part"), program.with_suffix(".h")
-            first.write_text(head)
-            done = subprocess.run([toolkit() / "bin/nvcc", "-include", first, *command, "-o", part],
-                                  capture_output=True, text=True)
+            if head:
+                first.write_text(head)
+                command = ["-include", str(first), *command]
+            done = subprocess.run([toolkit() / "bin/nvcc", *command, "-o", part], capture_output=True, text=True)
             if done.returncode:
                 log.write_text(done.stdout + done.stderr)
                 errors = [line for line in (done.stderr + done.stdout).splitlines() if "error" in line]
