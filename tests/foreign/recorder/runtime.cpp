@@ -661,8 +661,11 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* to, int) {
   to->asyncEngineCount = 2;
   return cudaSuccess;
 }
+// A driver after 13.1: for older ones CuTe clears a bit of a small tensor's map, which stands for
+// something in the chip's own form of it, and is an address's here.
+constexpr int driver_version = 13020;
 cudaError_t cudaDriverGetVersion(int* version) {
-  *version = CUDA_VERSION;
+  *version = driver_version;
   return cudaSuccess;
 }
 cudaError_t cudaRuntimeGetVersion(int* version) {
@@ -786,7 +789,7 @@ CUresult cuGetErrorString(CUresult error, const char** text) {
 }
 CUresult cuGetErrorName(CUresult error, const char** text) { return cuGetErrorString(error, text); }
 CUresult cuDriverGetVersion(int* version) {
-  *version = CUDA_VERSION;
+  *version = driver_version;
   return CUDA_SUCCESS;
 }
 CUresult cuDeviceGet(CUdevice* device, int) {
