@@ -85,6 +85,7 @@ class Program:
     sums: str | None = None
     beside: str | None = None  # of kernels that fill inputs or compute what is expected
     needs: list[harness.Source] = field(default_factory=list)  # more sources: {NAME} in flags
+    processors: int | None = None  # of the described chip; a small one for programs that fill it with blocks
     head: str = ""  # lines before the file's first; {NAME} as in flags
     program: str | None = None  # what the built file is called, where several cases share it
 
@@ -119,6 +120,8 @@ class Program:
     def run(self, context: harness.Context) -> harness.Outcome:
         program = self.build(context)
         environment = {"LD_LIBRARY_PATH": str(recorder())}
+        if self.processors:
+            environment["RECORDER_PROCESSORS"] = str(self.processors)
         # Without address randomisation the simulator's addresses are free in the program.
         return harness.run_program(context, ["setarch", "-R", str(program), *self.args], environment, good=self.good,
                                    sums=self.sums, beside=self.beside)

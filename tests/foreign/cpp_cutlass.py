@@ -64,5 +64,5 @@ def cases():
         folder, name = path.split("/")
         flags = [*FLAGS, f"-I{{source}}/examples/{folder}"]
         found.append(Program("CUTLASS", name, CUTLASS, f"examples/{path}.cu", arch, flags, args, good=passed,
-                             beside="reference"))
+                             beside="reference", processors=8))
     return found

@@ -140,19 +140,19 @@ struct Chip {
   const char* name;
 };
 
-// The newest that the program was built for.
+// The newest that the program was built for. RECORDER_PROCESSORS: as if it had so many
+// multiprocessors, for programs that launch as many blocks as there is room for.
 const Chip& chip() {
-  static const Chip chips[] = {
+  static Chip chips[] = {
       {8, 0, 108, 163 << 10, 164 << 10, 2048, 40 << 20, "NVIDIA A100 (simulated)"},
       {9, 0, 132, 227 << 10, 228 << 10, 2048, 50 << 20, "NVIDIA H100 (simulated)"},
       {10, 0, 148, 227 << 10, 228 << 10, 2048, 126 << 20, "NVIDIA B200 (simulated)"},
       {12, 0, 170, 99 << 10, 100 << 10, 1536, 96 << 20, "NVIDIA RTX 5090 (simulated)"}};
   int newest = 0;
   for (const auto& module : state().modules) newest = std::max(newest, module->architecture());
-  for (const Chip& one : chips) {
-    if (newest <= 10 * one.major + 9) return one;
-  }
-  return chips[3];
+  Chip& one = *std::find_if(chips, chips + 3, [&](const Chip& c) { return newest <= 10 * c.major + 9; });
+  one.processors = std::atoi(setting("RECORDER_PROCESSORS", std::to_string(one.processors).c_str()).c_str());
+  return one;
 }
 
 // ---- launches ----
