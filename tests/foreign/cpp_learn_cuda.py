@@ -34,7 +34,7 @@ def cases():
     for file, functions in (("v1", ["v1a", "v1b"]), ("v2", ["v2a", "v2b"]), ("v3", ["v3"]), ("v4", ["v4"]), ("v5", ["v5"]),
                             ("v6", ["v6"]), ("v7", ["v7a", "v7b", "v7c"])):
         learn(f"02e_matmul_sm100/matmul_{file}.cu", "matmul.cu", "100a", [f"matmul_{v}" for v in functions],
-              ["512", "512", "256"] if number < 6 else ["2048", "2048", "128"], PRELUDE="<tuple>", **bf16)
+              ["512", "512", "256"], PRELUDE="<tuple>", **bf16)
     learn("03_sum/sum.cu", "sum.cu", "80", [f"sum_{v}" for v in ("v1", "v2", "v3", "v4a", "v4b", "v4c", "v5", "v6")])
     learn("04_softmax/softmax.cu", "softmax.cu", "80", [f"softmax_{v}" for v in ("naive", "naive_split", "online", "online_split")])
     for number in range(1, 13):
