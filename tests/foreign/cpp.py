@@ -109,7 +109,7 @@ class Program:
             if head:
                 first.write_text(head)
                 command = ["-include", str(first), *command]
-            done = subprocess.run([toolkit() / "bin/nvcc", *command, "-o", part], capture_output=True, text=True)
+            done = subprocess.run([toolkit() / "bin/nvcc", *command, "-lcuda", "-o", part], capture_output=True, text=True)
             if done.returncode:
                 log.write_text(done.stdout + done.stderr)
                 errors = [line for line in (done.stderr + done.stdout).splitlines() if "error" in line]

@@ -11,7 +11,7 @@ def passed(done):
 
 SMALL = ["--m=256", "--n=256", "--k=256", "--iterations=0"]
 ODD = ["--m=264", "--n=136", "--k=200", "--iterations=0"]
-GROUPS = ["--m=256", "--n=256", "--k=256", "--groups=3", "--iterations=0"]
+GROUPS = ["--m=256", "--n=256", "--k=128", "--groups=2", "--iterations=0"]
 
 # Folder and file, architecture, arguments. What comes first is compiled first.
 EXAMPLES = [

@@ -797,6 +797,15 @@ CUresult cuDeviceGet(CUdevice* device, int) {
   return CUDA_SUCCESS;
 }
 CUresult cuCtxGetDevice(CUdevice* device) { return cuDeviceGet(device, 0); }
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, std::size_t count, CUstream) {
+  return then([=] {
+           std::fill_n(reinterpret_cast<unsigned*>(to), count, value);
+           state().memory.wrote(reinterpret_cast<void*>(to));
+           return cudaSuccess;
+         }) == cudaSuccess
+             ? CUDA_SUCCESS
+             : CUDA_ERROR_LAUNCH_FAILED;
+}
 CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute what, CUdevice) {
   *value = attribute(static_cast<cudaDeviceAttr>(what));
   return CUDA_SUCCESS;
