@@ -13,7 +13,11 @@ import dataclasses
 import json
 import os
 import pathlib
+<<<<<<< HEAD
 import re
+=======
+import signal
+>>>>>>> h-fkit
 import subprocess
 import time
 from dataclasses import dataclass, field
@@ -45,7 +49,12 @@ class Context:
     python: pathlib.Path     # a Python that has the compilers' packages
     options: list[str] = field(default_factory=list)  # more options of every `tilescope run`
     fetch: bool = True       # whether missing sources are cloned
+<<<<<<< HEAD
     limit: float = 600.0     # seconds for one program; a fourth of it for all other orders of its launches
+=======
+    orders: int = 0          # how many orders are tried; 0: all of ORDERS
+    limit: float = 600.0     # seconds for one program, and for all other orders of its launches
+>>>>>>> h-fkit
 
 
 class Absent(Exception):
@@ -136,14 +145,26 @@ class Ran:
     seconds: float
 
 
+def command_output(command: list[str], cwd: pathlib.Path, limit: float, environment: dict[str, str] | None = None):
+    """Runs a command in a session of its own, and ends all of it when it is out of time: None then."""
+    process = subprocess.Popen(command, cwd=cwd, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, errors="replace", start_new_session=True)
+    try:
+        out, err = process.communicate(timeout=limit)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        return None
+    return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+
 def run_launch(context: Context, folder: pathlib.Path, options: list[str], limit: float) -> Ran:
     """`tilescope run kernel.ptx --launch launch.toml` in a folder."""
     command = [str(context.tilescope), "run", "kernel.ptx", "--launch", "launch.toml", "--json",
                *context.options, *options]
     start = time.monotonic()
-    try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=limit)
-    except subprocess.TimeoutExpired:
+    done = command_output(command, folder, limit)
+    if done is None:
         return Ran(None, [], f"is not done after {limit:.0f} s", time.monotonic() - start)
     seconds = time.monotonic() - start
     try:
@@ -198,12 +219,12 @@ def judge(context: Context, folders: list[pathlib.Path], sums: str | None = None
     left_out = 0
     for folder in folders:
         first: dict[str, bytes] = {}
-        orders = ORDERS
+        orders = ORDERS[:context.orders or None]
         if first_done:
             document = json.loads((folder / "report.json").read_text())
             hazards.update(hazards_of(document.get("reports", [])))
             first = {name: (folder / name).read_bytes() for name in outputs_of(folder)}
-            orders = ORDERS[1:]
+            orders = orders[1:]
         for order in orders:
             if outcome.seconds > context.limit / 4:  # all orders together
                 left_out += 1
@@ -252,10 +273,8 @@ def run_program(context: Context, command: list[str], environment: dict[str, str
     environment = {**os.environ, **environment, "TILESCOPE": str(context.tilescope),
                    "RECORDER_FOLDER": str(context.folder), "RECORDER_OPTIONS": " ".join(context.options)}
     start = time.monotonic()
-    try:
-        done = subprocess.run(command, cwd=cwd or context.folder, env=environment, capture_output=True,
-                              text=True, errors="replace", timeout=context.limit)
-    except subprocess.TimeoutExpired:
+    done = command_output(command, cwd or context.folder, context.limit, environment)
+    if done is None:
         return Outcome(REFUSED, context.limit, [], f"the program is not done after {context.limit:.0f} s")
     (context.folder / "program.log").write_text(done.stdout + "\n" + done.stderr)
     folders = launches_in(context.folder)
@@ -280,3 +299,69 @@ def run_program(context: Context, command: list[str], environment: dict[str, str
     tried = [folder for folder in folders if not beside or not re.search(beside, folder.name)]
     outcome = judge(context, tried, sums, rtol, first_done=True)
     return dataclasses.replace(outcome, seconds=outcome.seconds + seconds)
+
+
+def recorder(context: Context) -> pathlib.Path:
+    """The stand-in for the CUDA driver, compiled where it is not yet: a folder with libcuda.so.1, which is
+    the runtime's library too."""
+    import hashlib
+    import tempfile
+    here = pathlib.Path(__file__).resolve().parent / "recorder"
+    files = [here / "driver.cpp", here / "cuda_runtime.cpp"]
+    include = next((folder for folder in cuda_includes(context) if (folder / "cuda.h").exists()
+                    and (folder / "cuda_runtime_api.h").exists()), None)
+    if include is None:
+        raise Absent("cuda.h is not here: the CUDA Toolkit or the Python package nvidia-cuda-runtime has it")
+    seen = hashlib.sha256(b"".join(path.read_bytes() for path in [*files, here / "common.h"])).hexdigest()[:16]
+    folder = pathlib.Path(tempfile.gettempdir()) / f"tilescope-recorder-{os.getuid()}-{seen}"
+    library = folder / "libcuda.so.1"
+    if not library.exists():
+        folder.mkdir(exist_ok=True)
+        fresh = folder / f"fresh-{os.getpid()}"
+        subprocess.run(["g++", "-std=c++20", "-O2", "-shared", "-fPIC", f"-I{include}", *map(str, files), "-o", str(fresh),
+                        "-Wl,-soname,libcuda.so.1"], check=True)
+        fresh.rename(library)
+        for name in ("libcuda.so", "libcudart.so.13", "libcudart.so"):
+            (folder / name).unlink(missing_ok=True)
+            (folder / name).symlink_to("libcuda.so.1")
+    return folder
+
+
+def cuda_includes(context: Context) -> list[pathlib.Path]:
+    home = pathlib.Path(os.environ.get("CUDA_HOME", "/usr/local/cuda"))
+    packages = sorted(context.python.parent.parent.glob("lib/python3*/site-packages"))
+    return [home / "include", *[p / "nvidia/cu13/include" for p in packages]]
+
+
+@dataclass
+class Program:
+    """A Python program that launches kernels by itself and ends with 0 where it finds them right."""
+
+    name: str
+    suite: str
+    sm: int                   # the chip that it is told it has
+    command: list[str]        # the program, below the source's folder or this one, and its arguments
+    source: Source | None = None
+    environment: dict[str, str] = field(default_factory=dict)
+    sms: int = 0              # multiprocessors; 0: as many as the chip has
+    sums: str | None = None   # as in judge()
+    says: str = ""            # what its output has where it finds its results right
+
+    def run(self, context: Context) -> Outcome:
+        base = self.source.folder(context) if self.source else pathlib.Path(__file__).resolve().parent
+        program = base / self.command[0]
+        if not program.exists():
+            raise Absent(f"{self.command[0]} is not in {base}")
+        library = recorder(context)
+        dumps = context.folder / "dumps"
+        dumps.mkdir()
+        environment = {"LD_PRELOAD": str(library / "libcuda.so.1"), "RECORDER_SM": str(self.sm),
+                       "RECORDER_SMS": str(self.sms or ""), "RECORDER_PTX": str(dumps),
+                       "PYTHONDONTWRITEBYTECODE": "1", "PYTHONWARNINGS": "ignore", "NO_COLOR": "1",
+                       **self.environment_of(dumps, library), **self.environment}
+        host = pathlib.Path(__file__).resolve().parent / "host.py"
+        return run_program(context, [str(context.python), str(host), str(program), *self.command[1:]], environment,
+                           good=lambda done: done.returncode == 0 and self.says in done.stdout, sums=self.sums)
+
+    def environment_of(self, dumps: pathlib.Path, library: pathlib.Path) -> dict[str, str]:
+        return {}

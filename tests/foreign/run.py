@@ -25,9 +25,10 @@ import traceback
 import harness
 from harness import Context, Outcome
 
+sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-NOT_SUITES = {"harness", "run", "cpp"}
+NOT_SUITES = {"cpp", "harness", "host", "run"}
 
 # What the Python suites need, for the environment that is made where none is given.
 PACKAGES = ["numpy==2.4.6", "torch==2.15.0", "triton==3.9.0", "nvidia-cutlass-dsl==4.8.1",
@@ -136,6 +137,7 @@ def main() -> int:
                         help="outcomes of all runs so far, which the table is made of")
     parser.add_argument("--limit", type=float, default=600, help="seconds for one kernel")
     parser.add_argument("--jobs", type=int, default=1, help="cases at a time")
+    parser.add_argument("--first", action="store_true", help="only the default order")
     parser.add_argument("--list", action="store_true", help="only the names")
     parser.add_argument("--again", help="only those whose last outcome is one of these: wrong,refused")
     parser.add_argument("--write", action="store_true", help="writes the table into docs/manual/foreign.md")
@@ -160,12 +162,14 @@ def main() -> int:
     python = (given.python or environment(cache / "python")).absolute()
     if python.is_dir():
         python = python / "bin/python"
+    if pathlib.Path(sys.executable).parent != python.parent:  # the suites use its NumPy
+        os.execv(python, [str(python), str(HERE / "run.py"), *sys.argv[1:]])
     work = (given.work or pathlib.Path(tempfile.mkdtemp(prefix="foreign-"))).absolute()
 
     def one(case):
         folder = work / case.suite / re.sub(r"[^A-Za-z0-9_.-]+", "_", case.name)
         context = Context(given.tilescope.absolute(), given.sources.absolute(), folder, python, given.option,
-                          not given.no_fetch, given.limit)
+                          not given.no_fetch, 1 if given.first else 0, given.limit)
         return case, run_case(case, context)
 
     bad = 0

@@ -132,6 +132,42 @@ inline std::optional<std::size_t> map_at(const void* at) {
   return index;
 }
 
+// A map in the chip's own form, as CuTeDSL's host code writes it without the driver: what the words mean was
+// read off the maps that the driver of an H200 (580.159) made of known arguments.
+//   0, 1    address
+//   2       bit 0: im2col; 4 to 6: rank - 1; 7 to 10: type; 11, 12: interleave; 13, 14: swizzle;
+//           15: NaN outside; 16: f32 as tf32; 17, 18: promotion in L2
+//   3 to 6  strides / 16, without their bits 36 to 39, which are the nibbles of word 7
+//   8 to 12 extents - 1
+//           (type 11, packed elements of 4 bits, is from CuTeDSL's maps on sm_100)
+//   13      3 bits each: element strides - 1; the last byte and those of word 14: box - 1
+// Nothing where these words are no such map.
+inline std::optional<Map> hardware_map(const void* at) {
+  std::array<std::uint32_t, 16> w;
+  std::memcpy(w.data(), at, sizeof w);
+  static constexpr int types[] = {0, 1, 2, 3, 4, 5, 6, 7, 10, 8, 9, 13};  // as CUtensorMapDataType
+  const std::uint32_t rank = (w[2] >> 4 & 7) + 1, type = w[2] >> 7 & 15;
+  if (rank > 5 || type >= std::size(types) || w[2] >> 22 || (w[2] & 1) || w[15] || w[13] >> 15 & 511) return std::nullopt;
+  Map map;
+  map.address = w[0] | static_cast<Address>(w[1]) << 32;
+  if (!memory().find(map.address)) return std::nullopt;
+  map.type = types[type];
+  map.interleave = w[2] >> 11 & 3, map.swizzle = w[2] >> 13 & 3, map.oob = w[2] >> 15 & 1;
+  for (std::uint32_t i = 0; i < 5; ++i) {
+    const std::uint64_t extent = w[8 + i] + std::uint64_t{1};
+    const std::uint32_t box = (i == 0 ? w[13] >> 24 : w[14] >> 8 * (i - 1) & 255) + 1;
+    if (i >= rank) {
+      if (extent != 1) return std::nullopt;
+      continue;
+    }
+    map.dims.push_back(extent);
+    map.box.push_back(box);
+    map.element_strides.push_back((w[13] >> 3 * i & 7) + 1);
+    if (i + 1 < rank) map.strides.push_back((w[3 + i] | static_cast<std::uint64_t>(w[7] >> 4 * i & 15) << 32) * 16);
+  }
+  return map;
+}
+
 // ---- Kernels ---------------------------------------------------------------------------------------
 
 // A kernel's parameter: its bytes, and where it lies in a buffer of all parameters.
@@ -358,8 +394,11 @@ class Launch {
       std::string part;
       std::size_t length = 8;
       if (at + map_bytes <= size) {
-        if (const auto map = map_at(bytes + at)) {
-          part = "{ " + std::string(key) + " = " + std::to_string(at) + ", tensormap = " + tensor_map(maps()[*map]) + " }";
+        std::optional<Map> map;
+        if (const auto index = map_at(bytes + at)) map = maps()[*index];
+        if (!map && at % 64 == 0) map = hardware_map(bytes + at);
+        if (map) {
+          part = "{ " + std::string(key) + " = " + std::to_string(at) + ", tensormap = " + tensor_map(*map) + " }";
           length = map_bytes;
         }
       }
@@ -499,6 +538,11 @@ class Launch {
 // Launches a kernel as kernelParams does: a pointer to each parameter. Empty, or what went wrong, which is
 // also said on stderr.
 inline std::string launch(const Kernel& kernel, const Shape& shape, void* const* parameters) {
+  if (kernel.ptx->empty()) {
+    std::fprintf(stderr, "recorder: %s comes in a module without PTX, and no folder of RECORDER_PTX has its cubin\n",
+                 kernel.entry.c_str());
+    return "no PTX";
+  }
   std::vector<std::vector<std::uint8_t>> values;
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     const auto* bytes = static_cast<const std::uint8_t*>(parameters[i]);

@@ -132,6 +132,8 @@ int attribute(CUdevice_attribute which) {
 
 // ---- What handles point to -------------------------------------------------------------------------
 
+// A cubin whose PTX is not there is loaded too (programs load one only to ask how much of a chip it takes):
+// its kernels have no PTX, and cannot be launched.
 struct Module {
   std::string ptx;
   std::deque<recorder::Kernel> kernels;
@@ -143,13 +145,8 @@ std::deque<Module>& modules() {
 }
 
 CUresult load(Module** module, const void* image) {
-  std::string ptx = recorder::ptx_of(image);
-  if (ptx.empty()) {
-    std::fprintf(stderr, "recorder: a module is no PTX, and no folder of RECORDER_PTX has the same cubin\n");
-    return CUDA_ERROR_NO_BINARY_FOR_GPU;
-  }
   Module& one = modules().emplace_back();
-  one.ptx = std::move(ptx);
+  one.ptx = recorder::ptx_of(image);
   for (const std::string& name : recorder::entries_of(one.ptx)) {
     one.kernels.push_back({&one.ptx, name, recorder::parameters_of(one.ptx, name)});
   }
@@ -161,7 +158,9 @@ recorder::Kernel* find(Module* module, const char* name) {
   for (recorder::Kernel& kernel : module->kernels) {
     if (kernel.entry == name) return &kernel;
   }
-  return nullptr;
+  if (!module->ptx.empty()) return nullptr;
+  module->kernels.push_back({&module->ptx, name, {}});
+  return &module->kernels.back();
 }
 
 int function_attribute(CUfunction_attribute which) {
@@ -486,6 +485,9 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, in
 }
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction function, int threads, std::size_t smem, unsigned) {
   return cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, function, threads, smem);
+}
+CUresult cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, CUfunction, int, int) {
+  return *bytes = static_cast<std::size_t>(chip().shared_optin), CUDA_SUCCESS;
 }
 CUresult cuOccupancyMaxActiveClusters(int* clusters, CUfunction, const CUlaunchConfig* config) {
   unsigned size = 1;
