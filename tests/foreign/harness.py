@@ -13,11 +13,8 @@ import dataclasses
 import json
 import os
 import pathlib
-<<<<<<< HEAD
 import re
-=======
 import signal
->>>>>>> h-fkit
 import subprocess
 import time
 from dataclasses import dataclass, field
@@ -49,12 +46,8 @@ class Context:
     python: pathlib.Path     # a Python that has the compilers' packages
     options: list[str] = field(default_factory=list)  # more options of every `tilescope run`
     fetch: bool = True       # whether missing sources are cloned
-<<<<<<< HEAD
-    limit: float = 600.0     # seconds for one program; a fourth of it for all other orders of its launches
-=======
     orders: int = 0          # how many orders are tried; 0: all of ORDERS
-    limit: float = 600.0     # seconds for one program, and for all other orders of its launches
->>>>>>> h-fkit
+    limit: float = 600.0     # seconds for one program; a fourth of it for all other orders of its launches
 
 
 class Absent(Exception):
