@@ -42,7 +42,7 @@ def recorder() -> pathlib.Path:
     library = folder / "libcudart.so.13"
     sources = [HERE / "runtime.cpp", ROOT / "core/run/tensor_map.cpp",
                ROOT / "core/sim/async/map_bits.cpp", ROOT / "core/numeric/dtype.cpp"]
-    watched = [*sources, HERE / "arena.h", pathlib.Path(__file__)]
+    watched = [*sources, HERE / "arena.h", HERE / "common.h", pathlib.Path(__file__)]
     if library.exists() and all(library.stat().st_mtime > file.stat().st_mtime for file in watched):
         return folder
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,45 +1,25 @@
-// What a recorder is made of, whichever interface it stands in for (CUDA's runtime or its driver):
-// device memory, PTX modules, and launches that are written as launch files and run by tilescope.
+// Device memory, PTX modules and launches of a recorder that gives out all device memory itself, so
+// that nothing has to be found by its value (as common.h does for memory that a program brings).
 //
 // The simulator places the buffers of a launch file at fixed addresses, in their order
 // (place_memory, core/sim/machine/launch.cpp). Memory gives out these very addresses, and a launch
 // file lists every slot, so pointers are right wherever they stand: in parameters, in structs, in
 // device memory. Tensor maps are the simulator's own bits (core/sim/async/map_bits.h), so these
 // are too.
-//
-// The environment: RECORDER_FOLDER is where launches are kept (000_NAME/launch.toml, kernel.ptx,
-// report.json, buffers), TILESCOPE the program, RECORDER_OPTIONS what `run` is given besides.
+// The environment is common.h's, without RECORDER_PTX.
 #pragma once
 
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
-#include <fstream>
 #include <iterator>
-#include <map>
 #include <memory>
-#include <optional>
 #include <set>
-#include <sstream>
-#include <string>
-#include <string_view>
-#include <vector>
+
+#include "common.h"
 
 namespace recorder {
-
-inline std::string setting(const char* name, const char* otherwise) {
-  const char* value = std::getenv(name);
-  return value ? value : otherwise;
-}
 
 // Says it once on stderr.
 inline void once(const std::string& what) {
@@ -55,7 +35,7 @@ struct Slot {
   bool written = false;  // by the host or a launch; else its bytes are undefined
 };
 
-class Memory {
+class Arena {
  public:
   // Null where there is no room.
   void* take(std::uint64_t bytes) {
@@ -112,27 +92,23 @@ class Memory {
 
 // ---- PTX ----
 
-inline std::size_t bytes_of_type(std::string_view type) {
-  const std::size_t digit = type.find_first_of("0123456789");
-  const int bits = digit == std::string_view::npos ? 64 : std::atoi(type.data() + digit);
-  return type == "pred" ? 1 : static_cast<std::size_t>(bits) / 8;
+inline bool in_name(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$';
 }
-
-inline bool in_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
 
 // The place of a whole name in the text from `from` on.
 inline std::size_t find_name(std::string_view text, std::string_view name, std::size_t from = 0) {
   for (std::size_t at = text.find(name, from); at != text.npos; at = text.find(name, at + 1)) {
     const std::size_t end = at + name.size();
-    if ((at == 0 || !in_name(text[at - 1])) && (end == text.size() || !in_name(text[end]))) return at;
+    if ((at == 0 || !in_name(text[at - 1])) && (end == text.size() || !in_name(text[end])))
+      return at;
   }
   return std::string_view::npos;
 }
 
 struct Entry {
-  std::vector<std::size_t> parameters;  // bytes of each
+  std::vector<Parameter> parameters;
   unsigned most_threads = 1024;
-  std::size_t static_shared = 0;
 };
 
 // A module's text. Variables that a program reads or writes by name become buffers: the simulator
@@ -154,12 +130,9 @@ class Module {
     if (at == text_.npos) at = text_.find(".entry " + name + "\n");
     if (at == text_.npos) return nullptr;
     Entry& entry = entries_[name];
+    entry.parameters = parameters_of(text_, name);
     const std::size_t open = text_.find_first_of("({", at);
-    std::size_t end = open;
-    if (text_[open] == '(') {
-      end = text_.find(')', open);
-      read_parameters(std::string_view(text_).substr(open + 1, end - open - 1), entry);
-    }
+    const std::size_t end = text_[open] == '(' ? text_.find(')', open) : open;
     const std::size_t body = text_.find('{', end);
     const std::string head = text_.substr(end, body - end);
     for (const char* word : {".maxntid ", ".reqntid "}) {
@@ -176,9 +149,9 @@ class Module {
     return &entry;
   }
 
-  // Makes the variable's uses the address of a buffer of `memory`, with its initial bytes. Nothing
+  // Makes the variable's uses the address of a buffer of `arena`, with its initial bytes. Nothing
   // happens where it is not used, or is no plain .global variable.
-  std::uint64_t move_variable(const std::string& name, std::size_t bytes, Memory& memory) {
+  std::uint64_t move_variable(const std::string& name, std::size_t bytes, Arena& arena) {
     const std::size_t at = find_name(text_, name);
     if (at == text_.npos) return 0;
     const std::size_t begin = text_.rfind('\n', at) + 1, end = text_.find(';', at);
@@ -187,10 +160,10 @@ class Module {
     if (find_name(text_, name, end) == text_.npos) return 0;
     const auto initial = initial_bytes(line, bytes);
     if (!initial) return 0;
-    void* place = memory.take(bytes);
+    void* place = arena.take(bytes);
     if (!place) return 0;
     std::memcpy(place, initial->data(), bytes);
-    memory.wrote(place);
+    arena.wrote(place);
     const auto address = reinterpret_cast<std::uint64_t>(place);
     text_.replace(begin, end + 1 - begin, "");
     for (std::size_t use = find_name(text_, name); use != text_.npos;
@@ -219,15 +192,17 @@ class Module {
     if (const std::size_t a = line.find(".align "); a != line.npos) {
       align = std::to_string(std::atoi(line.c_str() + a + 7));
     }
-    std::string now = ".const .align " + align + " .b8 " + name + "[" +
-                      std::to_string(bytes.size()) + "] = {";
+    std::string now =
+        ".const .align " + align + " .b8 " + name + "[" + std::to_string(bytes.size()) + "] = {";
     for (std::size_t i = 0; i < bytes.size(); ++i) now += (i ? "," : "") + std::to_string(bytes[i]);
-    text_.replace(begin, end - begin, (line.find(".visible") != line.npos ? ".visible " : "") + now + "}");
+    text_.replace(begin, end - begin,
+                  (line.find(".visible") != line.npos ? ".visible " : "") + now + "}");
     ++version_;
     return true;
   }
   // What a .const variable holds.
-  std::optional<std::vector<unsigned char>> constant(const std::string& name, std::size_t bytes) const {
+  std::optional<std::vector<unsigned char>> constant(const std::string& name,
+                                                     std::size_t bytes) const {
     const std::size_t at = find_name(text_, name);
     if (at == text_.npos) return std::nullopt;
     const std::size_t begin = text_.rfind('\n', at) + 1;
@@ -249,27 +224,6 @@ class Module {
     return modules;
   }
 
-  static void read_parameters(std::string_view list, Entry& entry) {
-    std::stringstream lines{std::string(list)};
-    for (std::string one; std::getline(lines, one, ',');) {
-      if (one.find(".param") == one.npos) continue;
-      std::istringstream words(one);
-      std::string word, type;
-      while (words >> word) {
-        if (word == ".align") {
-          words >> word;
-        } else if (word[0] == '.' && word != ".param" && word != ".ptr" && type.empty()) {
-          type = word.substr(1);
-        }
-      }
-      std::size_t count = 1;  // `word` is the name
-      if (const std::size_t bracket = word.find('['); bracket != word.npos) {
-        count = std::stoul(word.substr(bracket + 1));
-      }
-      entry.parameters.push_back(bytes_of_type(type) * count);
-    }
-  }
-
   // "... .u32 name[3] = {1, 2}": nothing where an initial value is no integer.
   static std::optional<std::vector<unsigned char>> initial_bytes(const std::string& line,
                                                                  std::size_t bytes) {
@@ -281,7 +235,7 @@ class Module {
     for (std::string word; words >> word;) {
       if (word.size() > 1 && word[0] == '.' && std::strchr("bsuf", word[1]) &&
           std::isdigit(static_cast<unsigned char>(word[2]))) {
-        width = bytes_of_type(std::string_view(word).substr(1));
+        width = std::stoul(word.substr(2)) / 8;
       }
     }
     std::string values = line.substr(equals + 1);
@@ -293,7 +247,9 @@ class Module {
       if (word.rfind("0f", 0) == 0 || word.rfind("0d", 0) == 0) {
         value = std::stoull(word.substr(2), nullptr, 16);
       } else if (std::isdigit(static_cast<unsigned char>(word[0])) || word[0] == '-') {
-        value = static_cast<std::uint64_t>(word[0] == '-' ? std::stoll(word) : static_cast<long long>(std::stoull(word, nullptr, 0)));
+        value = static_cast<std::uint64_t>(
+            word[0] == '-' ? std::stoll(word)
+                           : static_cast<long long>(std::stoull(word, nullptr, 0)));
       } else {
         return std::nullopt;
       }
@@ -310,24 +266,19 @@ class Module {
 
 // ---- launches ----
 
-struct Launch {
-  std::string entry;
-  std::array<unsigned, 3> grid{1, 1, 1}, block{1, 1, 1}, cluster{0, 0, 0};  // cluster 0: not said
-  std::size_t dynamic_shared = 0;
-};
-
 enum class Ran : std::uint8_t { well, faulted, refused };
 
 // Runs a kernel of the module, and leaves what it wrote in memory.
 class Runner {
  public:
-  explicit Runner(Memory& memory) : memory_(memory) {}
+  explicit Runner(Arena& arena) : arena_(arena) {}
 
-  Ran run(Module& module, const Launch& launch, const std::vector<std::vector<unsigned char>>& arguments) {
-    static const std::string folder = setting("RECORDER_FOLDER", "recorded");
-    mkdir(folder.c_str(), 0777);
+  Ran run(Module& module, const std::string& entry, const Shape& shape,
+          const std::vector<std::vector<unsigned char>>& arguments) {
+    static const std::string folder = text_of("RECORDER_FOLDER");
+    std::filesystem::create_directories(folder);
     const std::vector<bool> reached = reach(arguments);
-    const std::string text = launch_text(launch, arguments, reached);
+    const std::string text = launch_text(entry, shape, arguments, reached);
     const std::string ptx = module.file(folder);
     // The same launch on the same bytes leaves the same bytes: programs that time a kernel repeat
     // it.
@@ -338,31 +289,28 @@ class Runner {
     }
     char number[16];
     std::snprintf(number, sizeof number, "/%03d_", launches_++);
-    const std::string here = folder + number + launch.entry.substr(0, 60);
-    mkdir(here.c_str(), 0777);
-    if (symlink(("../" + ptx).c_str(), (here + "/kernel.ptx").c_str()) != 0) std::perror("symlink");
+    const std::string here = folder + number + entry.substr(0, 60);
+    std::filesystem::create_directories(here);
+    std::filesystem::create_symlink("../" + ptx, here + "/kernel.ptx");
     std::ofstream(here + "/launch.toml") << text;
     for (std::size_t i = 0; i < reached.size(); ++i) {
-      const Slot& slot = memory_.slots()[i];
-      if (reached[i] && slot.written) write_npy(here + "/" + name(i) + ".npy", slot);
+      const Slot& slot = arena_.slots()[i];
+      if (reached[i] && slot.written) {
+        write_npy(here + "/" + name(i) + ".npy", reinterpret_cast<const std::uint8_t*>(slot.base),
+                  slot.bytes);
+      }
     }
-    const std::string command = "unset LD_LIBRARY_PATH LD_PRELOAD; '" + setting("TILESCOPE", "tilescope") +
-                                "' run '" + here + "/kernel.ptx' --launch '" + here +
-                                "/launch.toml' --json " + setting("RECORDER_OPTIONS", "") + " >'" + here +
-                                "/report.json' 2>'" + here + "/said.txt'";
-    std::fflush(nullptr);
-    const int status = std::system(command.c_str());
-    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    const int code = execute(here);
     if (code != 0) {
-      once(launch.entry + ": tilescope ended with " + std::to_string(code) + ", see " + here);
+      once(entry + ": tilescope ended with " + std::to_string(code) + ", see " + here);
       return code == 3 ? Ran::faulted : Ran::refused;
     }
     // What the kernel printed.
-    std::ifstream said(here + "/said.txt");
+    std::ifstream said(here + "/report.txt");
     for (std::string line; std::getline(said, line);) std::puts(line.c_str());
     Result result;
     for (std::size_t i = 0; i < reached.size(); ++i) {
-      if (reached[i]) result.push_back({i, read_npy(here + "/" + name(i) + "_after.npy")});
+      if (reached[i]) result.push_back({i, read_file(here + "/" + name(i) + "_after.npy")});
     }
     give(result);
     if (results_.size() > 64) results_.clear();
@@ -371,22 +319,22 @@ class Runner {
   }
 
  private:
-  using Result = std::vector<std::pair<std::size_t, std::vector<char>>>;
+  using Result = std::vector<std::pair<std::size_t, std::string>>;  // the .npy file of a slot
 
   static std::string name(std::size_t slot) { return "b" + std::to_string(slot); }
 
   // Which slots the arguments point into, and what is reached from there. The others before the
   // last of these keep their place in the launch file, undefined.
   std::vector<bool> reach(const std::vector<std::vector<unsigned char>>& arguments) {
-    std::vector<bool> reached(memory_.slots().size());
+    std::vector<bool> reached(arena_.slots().size());
     std::vector<std::size_t> open;
     const auto scan = [&](const void* data, std::size_t bytes) {
       for (std::size_t at = 0; at + 8 <= bytes; at += 8) {
         std::uint64_t word = 0;
         std::memcpy(&word, static_cast<const char*>(data) + at, 8);
-        const Slot* slot = word >> 40 == 0x7f ? memory_.find(word) : nullptr;
+        const Slot* slot = word >> 40 == 0x7f ? arena_.find(word) : nullptr;
         if (!slot) continue;
-        const auto index = static_cast<std::size_t>(slot - memory_.slots().data());
+        const auto index = static_cast<std::size_t>(slot - arena_.slots().data());
         if (!reached[index]) reached[index] = true, open.push_back(index);
       }
     };
@@ -395,9 +343,9 @@ class Runner {
       if (!reached[always]) reached[always] = true, open.push_back(always);
     }
     while (!open.empty()) {
-      const Slot slot = memory_.slots()[open.back()];
+      const Slot slot = arena_.slots()[open.back()];
       open.pop_back();
-      if (slot.written) scan(Memory::at(slot.base), slot.bytes);
+      if (slot.written) scan(Arena::at(slot.base), slot.bytes);
     }
     while (!reached.empty() && !reached.back()) reached.pop_back();
     return reached;
@@ -406,23 +354,24 @@ class Runner {
  public:
   // Module variables: kernels reach them by name.
   void always(std::uint64_t address) {
-    always_.push_back(static_cast<std::size_t>(memory_.find(address) - memory_.slots().data()));
+    always_.push_back(static_cast<std::size_t>(arena_.find(address) - arena_.slots().data()));
   }
 
  private:
-  std::string launch_text(const Launch& launch, const std::vector<std::vector<unsigned char>>& arguments,
+  std::string launch_text(const std::string& entry, const Shape& shape,
+                          const std::vector<std::vector<unsigned char>>& arguments,
                           const std::vector<bool>& reached) {
     std::ostringstream out;
-    const auto extent = [&](const char* key, const std::array<unsigned, 3>& e) {
+    const auto extent = [&](const char* key, const Extent& e) {
       out << key << " = [" << e[0] << ", " << e[1] << ", " << e[2] << "]\n";
     };
-    out << "entry = \"" << launch.entry << "\"\n";
-    extent("grid", launch.grid);
-    extent("block", launch.block);
-    if (launch.cluster[0]) extent("cluster", launch.cluster);
-    out << "dynamic_smem = " << launch.dynamic_shared << "\n";
+    out << "entry = \"" << entry << "\"\n";
+    extent("grid", shape.grid);
+    extent("block", shape.block);
+    if (shape.cluster) extent("cluster", *shape.cluster);
+    out << "dynamic_smem = " << shape.dynamic_smem << "\n";
     for (std::size_t i = 0; i < reached.size(); ++i) {
-      const Slot& slot = memory_.slots()[i];
+      const Slot& slot = arena_.slots()[i];
       out << "[[buffer]]\nname = \"" << name(i) << "\"\ndtype = \"u8\"\nshape = [" << slot.bytes
           << "]\n";
       if (reached[i] && slot.written) {
@@ -458,43 +407,22 @@ class Runner {
     };
     mix(text.data(), text.size());
     for (std::size_t i = 0; i < reached.size(); ++i) {
-      const Slot& slot = memory_.slots()[i];
-      if (reached[i] && slot.written) mix(Memory::at(slot.base), slot.bytes);
+      const Slot& slot = arena_.slots()[i];
+      if (reached[i] && slot.written) mix(Arena::at(slot.base), slot.bytes);
     }
     return h;
   }
 
   void give(const Result& result) {
     for (const auto& [index, bytes] : result) {
-      Slot& slot = memory_.slots()[index];
-      std::memcpy(Memory::at(slot.base), bytes.data(), std::min<std::size_t>(bytes.size(), slot.bytes));
+      Slot& slot = arena_.slots()[index];
+      if (bytes.size() < slot.bytes) continue;
+      std::memcpy(Arena::at(slot.base), bytes.data() + bytes.size() - slot.bytes, slot.bytes);
       slot.written = true;
     }
   }
 
-  // .npy, version 1.0.
-  static void write_npy(const std::string& path, const Slot& slot) {
-    std::string head = "{'descr': '|u1', 'fortran_order': False, 'shape': (" +
-                       std::to_string(slot.bytes) + ",), }";
-    head.resize((10 + head.size() + 1 + 63) / 64 * 64 - 11, ' ');
-    head += '\n';
-    std::ofstream out(path, std::ios::binary);
-    const char magic[] = {'\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, static_cast<char>(head.size() & 255),
-                          static_cast<char>(head.size() >> 8)};
-    out.write(magic, sizeof magic);
-    out << head;
-    out.write(reinterpret_cast<const char*>(Memory::at(slot.base)), static_cast<std::streamsize>(slot.bytes));
-  }
-  static std::vector<char> read_npy(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    std::vector<char> all((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
-    if (all.size() < 10) return {};
-    const std::size_t head = 10 + static_cast<unsigned char>(all[8]) + 256u * static_cast<unsigned char>(all[9]);
-    all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(std::min(head, all.size())));
-    return all;
-  }
-
-  Memory& memory_;
+  Arena& arena_;
   std::map<std::uint64_t, Result> results_;
   std::vector<std::size_t> always_;
   int launches_ = 0;

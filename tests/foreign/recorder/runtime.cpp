@@ -27,7 +27,7 @@ struct Variable {
   std::uint64_t address = 0;  // of one that is a buffer
 };
 
-struct Kernel {
+struct Registered {
   std::vector<Module*> modules;  // of the image that it was registered with
   std::string name;
   Module* module = nullptr;  // that has it
@@ -50,11 +50,11 @@ struct Call {
 };
 
 struct State {
-  Memory memory;
-  Runner runner{memory};
+  Arena arena;
+  Runner runner{arena};
   std::vector<std::unique_ptr<std::vector<Module*>>> images;
   std::vector<std::unique_ptr<Module>> modules;
-  std::map<const void*, Kernel> kernels;
+  std::map<const void*, Registered> kernels;
   std::map<const void*, Variable> variables;
   std::vector<Call> calls;
   std::optional<Graph> capture;
@@ -99,7 +99,8 @@ std::vector<Module*>* read_image(const unsigned char* fatbin) {
         once("an image's PTX is compressed; nvcc --compress-mode none would work");
       } else {
         const char* text = reinterpret_cast<const char*>(at + head);
-        state().modules.push_back(std::make_unique<Module>(std::string(text, strnlen(text, bytes))));
+        state().modules.push_back(
+            std::make_unique<Module>(std::string(text, strnlen(text, bytes))));
         image->push_back(state().modules.back().get());
       }
       at += head + bytes;
@@ -111,10 +112,10 @@ std::vector<Module*>* read_image(const unsigned char* fatbin) {
   return image.get();
 }
 
-Kernel* kernel_of(const void* function) {
+Registered* kernel_of(const void* function) {
   const auto found = state().kernels.find(function);
   if (found == state().kernels.end()) return nullptr;
-  Kernel& kernel = found->second;
+  Registered& kernel = found->second;
   for (Module* module : kernel.modules) {
     if (kernel.entry) break;
     kernel.entry = module->entry(kernel.name);
@@ -127,8 +128,7 @@ void move_variables() {
   if (std::exchange(state().moved, true)) return;
   for (auto& [host, variable] : state().variables) {
     if (variable.constant || !variable.module) continue;
-    variable.address =
-        variable.module->move_variable(variable.name, variable.bytes, state().memory);
+    variable.address = variable.module->move_variable(variable.name, variable.bytes, state().arena);
     if (variable.address) state().runner.always(variable.address);
   }
 }
@@ -150,17 +150,20 @@ const Chip& chip() {
       {12, 0, 170, 99 << 10, 100 << 10, 1536, 96 << 20, "NVIDIA RTX 5090 (simulated)"}};
   int newest = 0;
   for (const auto& module : state().modules) newest = std::max(newest, module->architecture());
-  Chip& one = *std::find_if(chips, chips + 3, [&](const Chip& c) { return newest <= 10 * c.major + 9; });
-  one.processors = std::atoi(setting("RECORDER_PROCESSORS", std::to_string(one.processors).c_str()).c_str());
+  Chip& one =
+      *std::find_if(chips, chips + 3, [&](const Chip& c) { return newest <= 10 * c.major + 9; });
+  if (const std::string few = text_of("RECORDER_PROCESSORS"); !few.empty())
+    one.processors = std::stoi(few);
   return one;
 }
 
 // ---- launches ----
 
-cudaError_t run(const void* function, const Launch& launch, const std::vector<std::vector<unsigned char>>& arguments) {
-  Kernel* kernel = kernel_of(function);
+cudaError_t run(const void* function, const Shape& shape,
+                const std::vector<std::vector<unsigned char>>& arguments) {
+  Registered* kernel = kernel_of(function);
   if (state().sticky != cudaSuccess) return answer(state().sticky);
-  switch (state().runner.run(*kernel->module, launch, arguments)) {
+  switch (state().runner.run(*kernel->module, kernel->name, shape, arguments)) {
     case Ran::well:
       return cudaSuccess;
     case Ran::faulted:
@@ -173,9 +176,10 @@ cudaError_t run(const void* function, const Launch& launch, const std::vector<st
   return answer(state().sticky);
 }
 
-cudaError_t begin(const void* function, dim3 grid, dim3 block, dim3 cluster, std::size_t shared, void** args) {
+cudaError_t begin(const void* function, dim3 grid, dim3 block, dim3 cluster, std::size_t shared,
+                  void** args) {
   move_variables();
-  Kernel* kernel = kernel_of(function);
+  Registered* kernel = kernel_of(function);
   if (!kernel) {
     once("a kernel is launched that no image has as PTX");
     return answer(cudaErrorInvalidDeviceFunction);
@@ -183,22 +187,18 @@ cudaError_t begin(const void* function, dim3 grid, dim3 block, dim3 cluster, std
   const std::uint64_t threads = std::uint64_t{block.x} * block.y * block.z;
   if (threads == 0 || threads > kernel->entry->most_threads || shared > kernel->most_dynamic ||
       grid.x == 0 || grid.y == 0 || grid.z == 0) {
-    once(kernel->name + ": a configuration that a chip refuses: " + std::to_string(threads) + " threads, " +
-         std::to_string(shared) + " bytes of dynamic shared memory");
+    once(kernel->name + ": a configuration that a chip refuses: " + std::to_string(threads) +
+         " threads, " + std::to_string(shared) + " bytes of dynamic shared memory");
     return answer(cudaErrorInvalidConfiguration);
   }
-  Launch launch;
-  launch.entry = kernel->name;
-  launch.grid = {grid.x, grid.y, grid.z};
-  launch.block = {block.x, block.y, block.z};
-  launch.cluster = {cluster.x, cluster.y, cluster.z};
-  launch.dynamic_shared = shared;
+  Shape shape{{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, {}, shared};
+  if (cluster.x) shape.cluster = {cluster.x, cluster.y, cluster.z};
   std::vector<std::vector<unsigned char>> arguments;
   for (std::size_t i = 0; i < kernel->entry->parameters.size(); ++i) {
     const auto* at = static_cast<const unsigned char*>(args[i]);
-    arguments.emplace_back(at, at + kernel->entry->parameters[i]);
+    arguments.emplace_back(at, at + kernel->entry->parameters[i].bytes);
   }
-  const auto work = [=] { return run(function, launch, arguments); };
+  const auto work = [=] { return run(function, shape, arguments); };
   if (!state().capture) return work();
   state().capture->work.push_back(work);
   return cudaSuccess;
@@ -216,19 +216,19 @@ cudaError_t copy(void* to, const void* from, std::size_t bytes) {
   return then([=] {
     move_variables();
     std::memmove(to, from, bytes);
-    state().memory.wrote(to);
+    state().arena.wrote(to);
     return cudaSuccess;
   });
 }
 
-cudaError_t copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
-                      std::size_t height) {
+cudaError_t copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                      std::size_t width, std::size_t height) {
   return then([=] {
     for (std::size_t row = 0; row < height; ++row) {
       std::memcpy(static_cast<char*>(to) + row * to_pitch,
                   static_cast<const char*>(from) + row * from_pitch, width);
     }
-    state().memory.wrote(to);
+    state().arena.wrote(to);
     return cudaSuccess;
   });
 }
@@ -236,18 +236,18 @@ cudaError_t copy_rows(void* to, std::size_t to_pitch, const void* from, std::siz
 cudaError_t fill(void* to, int value, std::size_t bytes) {
   return then([=] {
     std::memset(to, value, bytes);
-    state().memory.wrote(to);
+    state().arena.wrote(to);
     return cudaSuccess;
   });
 }
 
 cudaError_t allocate(void** to, std::size_t bytes) {
-  *to = bytes ? state().memory.take(bytes) : nullptr;
+  *to = bytes ? state().arena.take(bytes) : nullptr;
   return answer(*to || !bytes ? cudaSuccess : cudaErrorMemoryAllocation);
 }
 
 cudaError_t release(void* p) {
-  if (!p || state().memory.give_back(p)) return cudaSuccess;
+  if (!p || state().arena.give_back(p)) return cudaSuccess;
   once("memory is freed that was not allocated");
   return answer(cudaErrorInvalidValue);
 }
@@ -258,10 +258,11 @@ Variable* variable_of(const void* symbol) {
   return found == state().variables.end() ? nullptr : &found->second;
 }
 
-cudaError_t to_variable(const void* symbol, const void* from, std::size_t bytes, std::size_t offset) {
+cudaError_t to_variable(const void* symbol, const void* from, std::size_t bytes,
+                        std::size_t offset) {
   Variable* v = variable_of(symbol);
   if (!v || offset + bytes > v->bytes) return answer(cudaErrorInvalidSymbol);
-  if (v->address) return copy(Memory::at(v->address) + offset, from, bytes);
+  if (v->address) return copy(Arena::at(v->address) + offset, from, bytes);
   std::optional<std::vector<unsigned char>> all = v->module->constant(v->name, v->bytes);
   if (!all) return answer(cudaErrorInvalidSymbol);
   std::memcpy(all->data() + offset, from, bytes);
@@ -271,7 +272,7 @@ cudaError_t to_variable(const void* symbol, const void* from, std::size_t bytes,
 cudaError_t from_variable(void* to, const void* symbol, std::size_t bytes, std::size_t offset) {
   Variable* v = variable_of(symbol);
   if (!v || offset + bytes > v->bytes) return answer(cudaErrorInvalidSymbol);
-  if (v->address) return copy(to, Memory::at(v->address) + offset, bytes);
+  if (v->address) return copy(to, Arena::at(v->address) + offset, bytes);
   const std::optional<std::vector<unsigned char>> all = v->module->constant(v->name, v->bytes);
   if (!all) return answer(cudaErrorInvalidSymbol);
   std::memcpy(to, all->data() + offset, bytes);
@@ -335,7 +336,7 @@ int attribute(cudaDeviceAttr what) {
 }
 
 // Blocks that fit a multiprocessor, by threads and shared memory; registers are not known.
-int resident(const Kernel* kernel, int threads, std::size_t dynamic) {
+int resident(const Registered* kernel, int threads, std::size_t dynamic) {
   if (!kernel || threads <= 0) return 0;
   const auto shared = static_cast<int>(dynamic) + 1024;
   return std::min({chip().threads_processor / threads, chip().shared_processor / shared, 32});
@@ -345,8 +346,10 @@ int resident(const Kernel* kernel, int threads, std::size_t dynamic) {
 
 std::optional<tilescope::MapFields> fields(CUtensorMapDataType type, cuuint32_t rank, void* address,
                                            const cuuint64_t* dims, const cuuint64_t* strides,
-                                           const cuuint32_t* steps, CUtensorMapInterleave interleave,
-                                           CUtensorMapSwizzle swizzle, CUtensorMapFloatOOBfill fill) {
+                                           const cuuint32_t* steps,
+                                           CUtensorMapInterleave interleave,
+                                           CUtensorMapSwizzle swizzle,
+                                           CUtensorMapFloatOOBfill fill) {
   using tilescope::DType;
   tilescope::MapFields map;
   constexpr DType types[] = {DType::u8,  DType::u16, DType::u32, DType::i32, DType::u64,
@@ -361,7 +364,8 @@ std::optional<tilescope::MapFields> fields(CUtensorMapDataType type, cuuint32_t 
     } else if (type == CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B) {
       map.packing = tilescope::MapPacking::b6x16_p32;
     } else {
-      once("a tensor map of type " + std::to_string(type) + " is asked for, which is not simulated");
+      once("a tensor map of type " + std::to_string(type) +
+           " is asked for, which is not simulated");
       return std::nullopt;
     }
   }
@@ -417,14 +421,17 @@ void** __cudaRegisterFatBinary(void* wrapper) {
 }
 void __cudaRegisterFatBinaryEnd(void**) {}
 void __cudaUnregisterFatBinary(void**) {}
-char __cudaInitModule(void**) { return 1; }
-void __cudaRegisterFunction(void** image, const char* host, char*, const char* name, int, uint3*, uint3*, dim3*,
-                            dim3*, int*) {
-  Kernel& kernel = state().kernels[host];
+char __cudaInitModule(void**) {
+  return 1;
+}
+void __cudaRegisterFunction(void** image, const char* host, char*, const char* name, int, uint3*,
+                            uint3*, dim3*, dim3*, int*) {
+  Registered& kernel = state().kernels[host];
   kernel.modules = *reinterpret_cast<std::vector<Module*>*>(image);
   kernel.name = name;
 }
-void __cudaRegisterVar(void** image, char* host, char*, const char* name, int, std::size_t bytes, int constant, int) {
+void __cudaRegisterVar(void** image, char* host, char*, const char* name, int, std::size_t bytes,
+                       int constant, int) {
   Variable& variable = state().variables[host];
   variable.name = name;
   variable.bytes = bytes;
@@ -432,12 +439,14 @@ void __cudaRegisterVar(void** image, char* host, char*, const char* name, int, s
   const auto& modules = *reinterpret_cast<std::vector<Module*>*>(image);
   if (!modules.empty()) variable.module = modules.back();
 }
-void __cudaRegisterManagedVar(void** image, void** host, char* address, const char* name, int ext, std::size_t bytes,
-                              int constant, int global) {
+void __cudaRegisterManagedVar(void** image, void** host, char* address, const char* name, int ext,
+                              std::size_t bytes, int constant, int global) {
   once(std::string("the managed variable ") + name + " is no more than a device variable here");
-  __cudaRegisterVar(image, reinterpret_cast<char*>(host), address, name, ext, bytes, constant, global);
+  __cudaRegisterVar(image, reinterpret_cast<char*>(host), address, name, ext, bytes, constant,
+                    global);
 }
-unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared, cudaStream_t stream) {
+unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared,
+                                     cudaStream_t stream) {
   state().calls.push_back({grid, block, shared, stream});
   return 0;
 }
@@ -455,29 +464,31 @@ cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* host) {
   *kernel = reinterpret_cast<cudaKernel_t>(const_cast<void*>(host));
   return cudaSuccess;
 }
-cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** args, std::size_t shared,
-                               cudaStream_t) {
+cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void** args,
+                               std::size_t shared, cudaStream_t) {
   return begin(kernel, grid, block, dim3(0, 0, 0), shared, args);
 }
 
 // ---- launches ----
 
-cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** args, std::size_t shared,
-                             cudaStream_t) {
+cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void** args,
+                             std::size_t shared, cudaStream_t) {
   return begin(function, grid, block, dim3(0, 0, 0), shared, args);
 }
-cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** args, std::size_t shared,
-                                        cudaStream_t) {
+cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** args,
+                                        std::size_t shared, cudaStream_t) {
   return begin(function, grid, block, dim3(0, 0, 0), shared, args);
 }
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function, void** args) {
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
+                                void** args) {
   dim3 cluster(0, 0, 0);
   for (unsigned i = 0; i < config->numAttrs; ++i) {
     if (config->attrs[i].id != cudaLaunchAttributeClusterDimension) continue;
     const auto& dim = config->attrs[i].val.clusterDim;
     cluster = dim3(dim.x, dim.y, dim.z);
   }
-  return begin(function, config->gridDim, config->blockDim, cluster, config->dynamicSmemBytes, args);
+  return begin(function, config->gridDim, config->blockDim, cluster, config->dynamicSmemBytes,
+               args);
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* data) {
   return then([=] {
@@ -490,16 +501,18 @@ cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* symbol) {
   return answer(kernel_of(symbol) ? cudaSuccess : cudaErrorInvalidDeviceFunction);
 }
 cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute what, int value) {
-  Kernel* kernel = kernel_of(function);
+  Registered* kernel = kernel_of(function);
   if (!kernel) return answer(cudaErrorInvalidDeviceFunction);
   if (what != cudaFuncAttributeMaxDynamicSharedMemorySize) return cudaSuccess;
   if (value < 0 || value > chip().shared_optin) return answer(cudaErrorInvalidValue);
   kernel->most_dynamic = static_cast<std::size_t>(value);
   return cudaSuccess;
 }
-cudaError_t cudaFuncSetCacheConfig(const void*, cudaFuncCache) { return cudaSuccess; }
+cudaError_t cudaFuncSetCacheConfig(const void*, cudaFuncCache) {
+  return cudaSuccess;
+}
 cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* to, const void* function) {
-  const Kernel* kernel = kernel_of(function);
+  const Registered* kernel = kernel_of(function);
   if (!kernel) return answer(cudaErrorInvalidDeviceFunction);
   *to = {};
   to->maxThreadsPerBlock = static_cast<int>(kernel->entry->most_threads);
@@ -508,48 +521,70 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* to, const void* function) 
   to->ptxVersion = to->binaryVersion = kernel->module->architecture();
   return cudaSuccess;
 }
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* count, const void* function, int threads,
-                                                          std::size_t dynamic) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* count, const void* function,
+                                                          int threads, std::size_t dynamic) {
   *count = resident(kernel_of(function), threads, dynamic);
   return cudaSuccess;
 }
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* count, const void* function, int threads,
-                                                                   std::size_t dynamic, unsigned) {
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* count, const void* function,
+                                                                   int threads, std::size_t dynamic,
+                                                                   unsigned) {
   return cudaOccupancyMaxActiveBlocksPerMultiprocessor(count, function, threads, dynamic);
 }
-cudaError_t cudaOccupancyMaxActiveClusters(int* count, const void* function, const cudaLaunchConfig_t* config) {
+cudaError_t cudaOccupancyMaxActiveClusters(int* count, const void* function,
+                                           const cudaLaunchConfig_t* config) {
   unsigned blocks = 1;
   for (unsigned i = 0; i < config->numAttrs; ++i) {
     if (config->attrs[i].id != cudaLaunchAttributeClusterDimension) continue;
     const auto& dim = config->attrs[i].val.clusterDim;
     blocks = dim.x * dim.y * dim.z;
   }
-  const int each = resident(kernel_of(function), static_cast<int>(config->blockDim.x * config->blockDim.y * config->blockDim.z),
-                            config->dynamicSmemBytes);
+  const int each =
+      resident(kernel_of(function),
+               static_cast<int>(config->blockDim.x * config->blockDim.y * config->blockDim.z),
+               config->dynamicSmemBytes);
   *count = each * chip().processors / static_cast<int>(blocks);
   return cudaSuccess;
 }
 
 // ---- memory ----
 
-cudaError_t cudaMalloc(void** to, std::size_t bytes) { return allocate(to, bytes); }
-cudaError_t cudaMallocAsync(void** to, std::size_t bytes, cudaStream_t) { return allocate(to, bytes); }
+cudaError_t cudaMalloc(void** to, std::size_t bytes) {
+  return allocate(to, bytes);
+}
+cudaError_t cudaMallocAsync(void** to, std::size_t bytes, cudaStream_t) {
+  return allocate(to, bytes);
+}
 cudaError_t cudaMallocManaged(void** to, std::size_t bytes, unsigned) {
   const cudaError_t error = allocate(to, bytes);
-  if (error == cudaSuccess) state().memory.wrote(*to);  // the host writes it with no call
+  if (error == cudaSuccess) state().arena.wrote(*to);  // the host writes it with no call
   return error;
 }
-cudaError_t cudaHostAlloc(void** to, std::size_t bytes, unsigned) { return cudaMallocManaged(to, bytes, 0); }
-cudaError_t cudaMallocHost(void** to, std::size_t bytes) { return cudaMallocManaged(to, bytes, 0); }
+cudaError_t cudaHostAlloc(void** to, std::size_t bytes, unsigned) {
+  return cudaMallocManaged(to, bytes, 0);
+}
+cudaError_t cudaMallocHost(void** to, std::size_t bytes) {
+  return cudaMallocManaged(to, bytes, 0);
+}
 cudaError_t cudaMallocPitch(void** to, std::size_t* pitch, std::size_t width, std::size_t height) {
   *pitch = (width + 511) / 512 * 512;
   return allocate(to, *pitch * height);
 }
-cudaError_t cudaFree(void* p) { return release(p); }
-cudaError_t cudaFreeAsync(void* p, cudaStream_t) { return release(p); }
-cudaError_t cudaFreeHost(void* p) { return release(p); }
-cudaError_t cudaHostRegister(void*, std::size_t, unsigned) { return cudaSuccess; }
-cudaError_t cudaHostUnregister(void*) { return cudaSuccess; }
+cudaError_t cudaFree(void* p) {
+  return release(p);
+}
+cudaError_t cudaFreeAsync(void* p, cudaStream_t) {
+  return release(p);
+}
+cudaError_t cudaFreeHost(void* p) {
+  return release(p);
+}
+cudaError_t cudaHostRegister(void*, std::size_t, unsigned) {
+  return cudaSuccess;
+}
+cudaError_t cudaHostUnregister(void*) {
+  return cudaSuccess;
+}
 cudaError_t cudaHostGetDevicePointer(void** to, void* host, unsigned) {
   *to = host;
   return cudaSuccess;
@@ -559,42 +594,54 @@ cudaError_t cudaMemGetInfo(std::size_t* available, std::size_t* total) {
   *available = *total / 2;
   return cudaSuccess;
 }
-cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) { return copy(to, from, bytes); }
-cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind, cudaStream_t) {
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
   return copy(to, from, bytes);
 }
-cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, std::size_t width,
-                         std::size_t height, cudaMemcpyKind) {
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind,
+                            cudaStream_t) {
+  return copy(to, from, bytes);
+}
+cudaError_t cudaMemcpy2D(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
+                         std::size_t width, std::size_t height, cudaMemcpyKind) {
   return copy_rows(to, to_pitch, from, from_pitch, width, height);
 }
-cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch,
-                              std::size_t width, std::size_t height, cudaMemcpyKind, cudaStream_t) {
+cudaError_t cudaMemcpy2DAsync(void* to, std::size_t to_pitch, const void* from,
+                              std::size_t from_pitch, std::size_t width, std::size_t height,
+                              cudaMemcpyKind, cudaStream_t) {
   return copy_rows(to, to_pitch, from, from_pitch, width, height);
 }
-cudaError_t cudaMemset(void* to, int value, std::size_t bytes) { return fill(to, value, bytes); }
-cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t) { return fill(to, value, bytes); }
-cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width, std::size_t height) {
-  for (std::size_t row = 0; row < height; ++row) fill(static_cast<char*>(to) + row * pitch, value, width);
+cudaError_t cudaMemset(void* to, int value, std::size_t bytes) {
+  return fill(to, value, bytes);
+}
+cudaError_t cudaMemsetAsync(void* to, int value, std::size_t bytes, cudaStream_t) {
+  return fill(to, value, bytes);
+}
+cudaError_t cudaMemset2D(void* to, std::size_t pitch, int value, std::size_t width,
+                         std::size_t height) {
+  for (std::size_t row = 0; row < height; ++row)
+    fill(static_cast<char*>(to) + row * pitch, value, width);
   return cudaSuccess;
 }
-cudaError_t cudaMemPrefetchAsync(const void*, std::size_t, cudaMemLocation, unsigned, cudaStream_t) {
+cudaError_t cudaMemPrefetchAsync(const void*, std::size_t, cudaMemLocation, unsigned,
+                                 cudaStream_t) {
   return cudaSuccess;
 }
-cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
-                               cudaMemcpyKind) {
+cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from, std::size_t bytes,
+                               std::size_t offset, cudaMemcpyKind) {
   return to_variable(symbol, from, bytes, offset);
 }
-cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::size_t bytes, std::size_t offset,
-                                    cudaMemcpyKind, cudaStream_t) {
+cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* from, std::size_t bytes,
+                                    std::size_t offset, cudaMemcpyKind, cudaStream_t) {
   return to_variable(symbol, from, bytes, offset);
 }
-cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes, std::size_t offset, cudaMemcpyKind) {
+cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, std::size_t bytes,
+                                 std::size_t offset, cudaMemcpyKind) {
   return from_variable(to, symbol, bytes, offset);
 }
 cudaError_t cudaGetSymbolAddress(void** to, const void* symbol) {
   const Variable* v = variable_of(symbol);
   if (!v || !v->address) return answer(cudaErrorInvalidSymbol);
-  *to = Memory::at(v->address);
+  *to = Arena::at(v->address);
   return cudaSuccess;
 }
 cudaError_t cudaGetSymbolSize(std::size_t* to, const void* symbol) {
@@ -605,7 +652,7 @@ cudaError_t cudaGetSymbolSize(std::size_t* to, const void* symbol) {
 }
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* to, const void* p) {
   *to = {};
-  const bool ours = state().memory.find(reinterpret_cast<std::uint64_t>(p));
+  const bool ours = state().arena.find(reinterpret_cast<std::uint64_t>(p));
   to->type = ours ? cudaMemoryTypeDevice : cudaMemoryTypeUnregistered;
   to->devicePointer = ours ? const_cast<void*>(p) : nullptr;
   return cudaSuccess;
@@ -621,12 +668,24 @@ cudaError_t cudaGetDevice(int* device) {
   *device = 0;
   return cudaSuccess;
 }
-cudaError_t cudaSetDevice(int device) { return answer(device == 0 ? cudaSuccess : cudaErrorInvalidDevice); }
-cudaError_t cudaSetDeviceFlags(unsigned) { return cudaSuccess; }
-cudaError_t cudaDeviceReset() { return cudaSuccess; }
-cudaError_t cudaDeviceSynchronize() { return state().sticky; }
-cudaError_t cudaDeviceSetLimit(cudaLimit, std::size_t) { return cudaSuccess; }
-cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) { return cudaSuccess; }
+cudaError_t cudaSetDevice(int device) {
+  return answer(device == 0 ? cudaSuccess : cudaErrorInvalidDevice);
+}
+cudaError_t cudaSetDeviceFlags(unsigned) {
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceReset() {
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSynchronize() {
+  return state().sticky;
+}
+cudaError_t cudaDeviceSetLimit(cudaLimit, std::size_t) {
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSetCacheConfig(cudaFuncCache) {
+  return cudaSuccess;
+}
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr what, int) {
   *value = attribute(what);
   return cudaSuccess;
@@ -672,8 +731,12 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
   *version = CUDART_VERSION;
   return cudaSuccess;
 }
-cudaError_t cudaGetLastError() { return state().sticky != cudaSuccess ? state().sticky : std::exchange(state().last, cudaSuccess); }
-cudaError_t cudaPeekAtLastError() { return state().sticky != cudaSuccess ? state().sticky : state().last; }
+cudaError_t cudaGetLastError() {
+  return state().sticky != cudaSuccess ? state().sticky : std::exchange(state().last, cudaSuccess);
+}
+cudaError_t cudaPeekAtLastError() {
+  return state().sticky != cudaSuccess ? state().sticky : state().last;
+}
 const char* cudaGetErrorName(cudaError_t error) {
   switch (error) {
     case cudaSuccess:
@@ -710,17 +773,31 @@ cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   *stream = reinterpret_cast<cudaStream_t>(++number);
   return cudaSuccess;
 }
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) { return cudaStreamCreate(stream); }
-cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) { return cudaStreamCreate(stream); }
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  return cudaStreamCreate(stream);
+}
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
+  return cudaStreamCreate(stream);
+}
 cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* most) {
   *least = *most = 0;
   return cudaSuccess;
 }
-cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
-cudaError_t cudaStreamSynchronize(cudaStream_t) { return state().sticky; }
-cudaError_t cudaStreamQuery(cudaStream_t) { return state().sticky; }
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
-cudaError_t cudaStreamGetDevice(cudaStream_t, int* device) { return cudaGetDevice(device); }
+cudaError_t cudaStreamDestroy(cudaStream_t) {
+  return cudaSuccess;
+}
+cudaError_t cudaStreamSynchronize(cudaStream_t) {
+  return state().sticky;
+}
+cudaError_t cudaStreamQuery(cudaStream_t) {
+  return state().sticky;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) {
+  return cudaSuccess;
+}
+cudaError_t cudaStreamGetDevice(cudaStream_t, int* device) {
+  return cudaGetDevice(device);
+}
 cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
   *status = state().capture ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
   return cudaSuccess;
@@ -729,7 +806,9 @@ cudaError_t cudaEventCreate(cudaEvent_t* event) {
   *event = reinterpret_cast<cudaEvent_t>(new Event{std::chrono::steady_clock::now()});
   return cudaSuccess;
 }
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  return cudaEventCreate(event);
+}
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
   delete reinterpret_cast<Event*>(event);
   return cudaSuccess;
@@ -741,8 +820,12 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t) {
 cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned) {
   return cudaEventRecord(event, stream);
 }
-cudaError_t cudaEventSynchronize(cudaEvent_t) { return state().sticky; }
-cudaError_t cudaEventQuery(cudaEvent_t) { return state().sticky; }
+cudaError_t cudaEventSynchronize(cudaEvent_t) {
+  return state().sticky;
+}
+cudaError_t cudaEventQuery(cudaEvent_t) {
+  return state().sticky;
+}
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
   const auto time = reinterpret_cast<Event*>(to)->at - reinterpret_cast<Event*>(from)->at;
   *milliseconds = std::chrono::duration<float, std::milli>(time).count();
@@ -782,12 +865,16 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
 
 // ---- the driver, as far as programs of the runtime ask for it ----
 
-CUresult cuInit(unsigned) { return CUDA_SUCCESS; }
+CUresult cuInit(unsigned) {
+  return CUDA_SUCCESS;
+}
 CUresult cuGetErrorString(CUresult error, const char** text) {
   *text = error == CUDA_SUCCESS ? "no error" : "an error of the driver";
   return CUDA_SUCCESS;
 }
-CUresult cuGetErrorName(CUresult error, const char** text) { return cuGetErrorString(error, text); }
+CUresult cuGetErrorName(CUresult error, const char** text) {
+  return cuGetErrorString(error, text);
+}
 CUresult cuDriverGetVersion(int* version) {
   *version = driver_version;
   return CUDA_SUCCESS;
@@ -796,11 +883,13 @@ CUresult cuDeviceGet(CUdevice* device, int) {
   *device = 0;
   return CUDA_SUCCESS;
 }
-CUresult cuCtxGetDevice(CUdevice* device) { return cuDeviceGet(device, 0); }
+CUresult cuCtxGetDevice(CUdevice* device) {
+  return cuDeviceGet(device, 0);
+}
 CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, std::size_t count, CUstream) {
   return then([=] {
            std::fill_n(reinterpret_cast<unsigned*>(to), count, value);
-           state().memory.wrote(reinterpret_cast<void*>(to));
+           state().arena.wrote(reinterpret_cast<void*>(to));
            return cudaSuccess;
          }) == cudaSuccess
              ? CUDA_SUCCESS
@@ -810,25 +899,28 @@ CUresult cuDeviceGetAttribute(int* value, CUdevice_attribute what, CUdevice) {
   *value = attribute(static_cast<cudaDeviceAttr>(what));
   return CUDA_SUCCESS;
 }
-CUresult cuTensorMapEncodeTiled(CUtensorMap* to, CUtensorMapDataType type, cuuint32_t rank, void* address,
-                                const cuuint64_t* dims, const cuuint64_t* strides, const cuuint32_t* box,
-                                const cuuint32_t* steps, CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+CUresult cuTensorMapEncodeTiled(CUtensorMap* to, CUtensorMapDataType type, cuuint32_t rank,
+                                void* address, const cuuint64_t* dims, const cuuint64_t* strides,
+                                const cuuint32_t* box, const cuuint32_t* steps,
+                                CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
                                 CUtensorMapL2promotion, CUtensorMapFloatOOBfill fill) {
   auto map = fields(type, rank, address, dims, strides, steps, interleave, swizzle, fill);
   for (std::uint32_t d = 0; map && d < rank; ++d) map->box[d] = box[d];
   return keep(to, map);
 }
-CUresult cuTensorMapEncodeIm2col(CUtensorMap* to, CUtensorMapDataType type, cuuint32_t rank, void* address,
-                                 const cuuint64_t* dims, const cuuint64_t* strides, const int* lower, const int* upper,
-                                 cuuint32_t channels, cuuint32_t column, const cuuint32_t* steps,
-                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle, CUtensorMapL2promotion,
-                                 CUtensorMapFloatOOBfill fill) {
+CUresult cuTensorMapEncodeIm2col(CUtensorMap* to, CUtensorMapDataType type, cuuint32_t rank,
+                                 void* address, const cuuint64_t* dims, const cuuint64_t* strides,
+                                 const int* lower, const int* upper, cuuint32_t channels,
+                                 cuuint32_t column, const cuuint32_t* steps,
+                                 CUtensorMapInterleave interleave, CUtensorMapSwizzle swizzle,
+                                 CUtensorMapL2promotion, CUtensorMapFloatOOBfill fill) {
   auto map = fields(type, rank, address, dims, strides, steps, interleave, swizzle, fill);
   if (map) {
     tilescope::PixelColumns& pixels = map->pixels.emplace();
     pixels.channels = channels;
     pixels.column = column;
-    for (std::uint32_t d = 0; d + 2 < rank; ++d) pixels.lower[d] = lower[d], pixels.upper[d] = upper[d];
+    for (std::uint32_t d = 0; d + 2 < rank; ++d)
+      pixels.lower[d] = lower[d], pixels.upper[d] = upper[d];
   }
   return keep(to, map);
 }
@@ -840,7 +932,8 @@ CUresult cuTensorMapReplaceAddress(CUtensorMap* to, void* address) {
   return keep(to, map);
 }
 
-cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** to, unsigned, unsigned long long,
+cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** to, unsigned,
+                                             unsigned long long,
                                              cudaDriverEntryPointQueryResult* result) {
   const std::map<std::string_view, void*> known = {
       {"cuTensorMapEncodeTiled", reinterpret_cast<void*>(cuTensorMapEncodeTiled)},
