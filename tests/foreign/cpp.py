@@ -92,6 +92,8 @@ class Program:
     def build(self, context: harness.Context) -> pathlib.Path:
         home = self.source.folder(context) if self.source else HERE.parent / "hosts"
         names = {"source": str(home), **{one.name: str(one.folder(context)) for one in self.needs}}
+        for cccl in context.python.parent.parent.glob("lib/python3*/site-packages/nvidia/cu13/include/cccl"):
+            names["cccl"] = str(cccl)  # newer than the toolkit's
         def filled(text: str) -> str:
             return re.sub(r"\{([\w.-]+)\}", lambda found: names.get(found[1], found[0]), text)
 

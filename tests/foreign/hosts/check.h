@@ -60,6 +60,15 @@ std::vector<T> download(const T* at, std::size_t count) {
   return values;
 }
 
+template <class T>
+double number(const T& value) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return static_cast<double>(value);
+  } else {
+    return static_cast<double>(static_cast<float>(value));
+  }
+}
+
 inline int& verdict() {
   static int code = 0;
   return code;
@@ -71,9 +80,9 @@ void compare(const std::string& what, const std::vector<T>& found, const std::ve
              double tolerance) {
   double largest = 0, worst = 0;
   std::size_t at = 0;
-  for (const E& e : expected) largest = std::max(largest, std::fabs(static_cast<double>(e)));
+  for (const E& e : expected) largest = std::max(largest, std::fabs(number(e)));
   for (std::size_t i = 0; i < expected.size(); ++i) {
-    const double apart = std::fabs(static_cast<double>(static_cast<float>(found[i])) - static_cast<double>(expected[i]));
+    const double apart = std::fabs(number(found[i]) - number(expected[i]));
     if (!(apart <= worst)) worst = apart, at = i;
   }
   const cudaError_t error = cudaDeviceSynchronize();
