@@ -18,8 +18,8 @@ def cases():
     blackwell = ["512", "1024", "256"]
     return [
         program("tiled_copy.cu", "80", []),
-        program("hopper/wgmma_sm90.cu", "90a", ["256", "256", "128"]),
-        program("hopper/wgmma_tma_sm90.cu", "90a", ["256", "256", "128"]),
+        program("hopper/wgmma_sm90.cu", "90a", ["256", "256", "256"]),
+        program("hopper/wgmma_tma_sm90.cu", "90a", ["256", "256", "256"]),
         program("blackwell/01_mma_sm100.cu", "100a", blackwell),
         program("blackwell/02_mma_tma_sm100.cu", "100a", blackwell),
         program("blackwell/03_mma_tma_multicast_sm100.cu", "100a", blackwell),
