@@ -359,7 +359,9 @@ std::optional<tilescope::MapFields> fields(CUtensorMapDataType type, cuuint32_t 
     map.dtype = types[type];
   } else {
     map.dtype = DType::u8;
-    if (type == CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B) {
+    if (type == CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B) {
+      map.packing = tilescope::MapPacking::b4x16;
+    } else if (type == CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B) {
       map.packing = tilescope::MapPacking::b4x16_p64;
     } else if (type == CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B) {
       map.packing = tilescope::MapPacking::b6x16_p32;
