@@ -11,7 +11,7 @@ GROUPS = {1: ["rms_norm", "gemma_rms_norm", "fused_add_rms_norm", "layer_norm", 
 def cases():
     return [Program("flashinfer", name, None, "flashinfer.cu", "90a",
                     ["-I{cccl}", "-I{flashinfer}/include", "--expt-relaxed-constexpr",
-                     "-DFLASHINFER_ENABLE_BF16"],
+                     "-DFLASHINFER_ENABLE_BF16", "-DENABLE_BF16"],
                     [name], needs=[FLASHINFER], program=f"flashinfer_{group}",
                     head=f"#define GROUP {group}\n#define EACH(x) {' '.join(f'x({one})' for one in names)}\n")
             for group, names in GROUPS.items() for name in names]

@@ -60,8 +60,9 @@ int main() {
     for (float& s : sa) s = std::ldexp(1.0f, static_cast<int>(engine() % 5) - 2);
     for (float& s : sb) s = std::ldexp(1.0f, static_cast<int>(engine() % 5) - 2);
 #if KERNEL != SM100_FP8
+    for (float& s : sb) s *= 1.25f;
     for (int i = 0; i < groups * n; ++i) {
-      for (int l = 0; l < scales; ++l) sb[i * scales + l] = sb[i / 128 * 128 * scales + l] * 1.25f;
+      for (int l = 0; l < scales; ++l) sb[i * scales + l] = sb[i / 128 * 128 * scales + l];
     }
 #endif
   }
