@@ -38,14 +38,16 @@ def symbols(library: pathlib.Path) -> set[str]:
 def recorder() -> pathlib.Path:
     """The folder of libcudart.so.13, which is also there by the driver's name. What the real library
     has and the recorder has not is a stub that answers cudaErrorNotSupported and is named once."""
-    folder = BUILT / "recorder"
-    library = folder / "libcudart.so.13"
     sources = [HERE / "runtime.cpp", ROOT / "core/run/tensor_map.cpp",
                ROOT / "core/sim/async/map_bits.cpp", ROOT / "core/numeric/dtype.cpp"]
-    watched = [*sources, HERE / "arena.h", HERE / "common.h", pathlib.Path(__file__)]
-    if library.exists() and all(library.stat().st_mtime > file.stat().st_mtime for file in watched):
+    seen = hashlib.sha256(b"".join(file.read_bytes() for file in [
+        *sources, HERE / "arena.h", HERE / "common.h", ROOT / "core/run/tensor_map.h", pathlib.Path(__file__)]))
+    folder = BUILT / f"recorder_{seen.hexdigest()[:12]}"
+    driver = folder / "libcuda.so.1"  # comes last
+    if driver.exists():
         return folder
     folder.mkdir(parents=True, exist_ok=True)
+    library = folder / "libcudart.so.13"
     cuda = toolkit()
     own = set(re.findall(r"^\w[\w \*]*?(\w+)\(", (HERE / "runtime.cpp").read_text(), re.M))
     missing = sorted(name for name in symbols(cuda / "lib64/libcudart.so.13") - own
@@ -56,11 +58,10 @@ def recorder() -> pathlib.Path:
         "libcudart.so.13 { global: __cuda*; cuda*; cu*; recorder_*; local: *; };\n")
     subprocess.run(["gcc", "-c", "-fPIC", "-w", "-fno-builtin", folder / "stubs.c",
                     "-o", folder / "stubs.o"], check=True)
-    subprocess.run(["g++", "-std=c++20", "-O2", "-Wall", "-Wextra", "-fPIC", "-shared",
+    subprocess.run(["g++", "-std=c++20", "-O1", "-Wall", "-Wextra", "-fPIC", "-shared",
                     "-DFMT_HEADER_ONLY", f"-I{ROOT}", f"-I{cuda / 'include'}", *sources,
                     folder / "stubs.o", f"-Wl,--version-script={folder / 'versions.map'}",
                     "-Wl,-soname,libcudart.so.13", "-Wl,-z,defs", "-o", library], check=True)
-    driver = folder / "libcuda.so.1"
     driver.unlink(missing_ok=True)
     driver.symlink_to(library.name)
     return folder
