@@ -36,7 +36,8 @@ def ampere() -> list[Example]:
                 "--batch_size 1 --seqlen_q 128 --seqlen_k 192 --num_head 2 --head_dim 64 --is_causal"),
         example(80, at + "attention/hstu_attention.py",
                 "--batch_size 1 --seqlen_q 64 --seqlen_kv 64 --num_head 1 --head_dim 64 --is_causal"),
-        example(80, "cute_ext/ampere/memcpy_simt_universal_copy.py"),
+        example(80, "cute_ext/ampere/memcpy_simt_universal_copy.py",
+                packages=("pytest", "pytest==9.2.0", "iniconfig", "pluggy", "pygments")),
     ]
 
 

@@ -9,6 +9,9 @@ FLASH_ATTENTION = Source("flash-attention", "https://github.com/Dao-AILab/flash-
                          "0251105a2fb19d2957484b7f023cd8c115286ced")
 
 
+PACKAGES = ("attention", "quack-kernels==0.6.5", "einops==0.8.2")
+
+
 class Attention(Example):
     def run(self, context: Context) -> Outcome:
         FLASH_ATTENTION.folder(context)
@@ -21,6 +24,6 @@ CASES = {"full": (80, 90, 100, 120), "causal": (80, 90, 100, 120), "d64_f16": (9
 
 
 def cases() -> list[Attention]:
-    return [Attention(f"{name} sm_{sm}", "flash-attention cute", sm, ["programs/flash_attention_cute.py", name], says="PASS",
+    return [Attention(f"{name} sm_{sm}", "flash-attention cute", sm, ["programs/flash_attention_cute.py", name], says="PASS", packages=PACKAGES,
                       sums="float32" if name == "backward" else None)
             for name, chips in CASES.items() for sm in chips]

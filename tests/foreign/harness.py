@@ -44,6 +44,7 @@ class Context:
     sources: pathlib.Path    # where fetched sources are
     folder: pathlib.Path     # an empty folder for this case
     python: pathlib.Path     # a Python that has the compilers' packages
+    cache: pathlib.Path | None = None                 # where packages of one suite go
     options: list[str] = field(default_factory=list)  # more options of every `tilescope run`
     fetch: bool = True       # whether missing sources are cloned
     orders: int = 0          # how many orders are tried; 0: all of ORDERS
@@ -81,6 +82,24 @@ class Source:
                 raise Absent(f"{self.name} could not be cloned from {self.url} at {self.commit[:12]}: "
                              f"{said[-1] if said else 'git failed'}")
         return place
+
+
+def packages(context: Context, name: str, wanted: list[str]) -> pathlib.Path:
+    """A folder with Python packages for one suite alone, for PYTHONPATH: those that others have no use for,
+    or would not stand. Installed where it is missing."""
+    place = context.cache / f"packages-{name}"
+    if place.is_dir():
+        return place
+    if not context.fetch:
+        raise Absent(f"{place} is not there")
+    fresh = place.with_name(f"{place.name}-{os.getpid()}")
+    done = subprocess.run([str(context.python), "-m", "pip", "install", "-q", "--no-deps", "--target", str(fresh), *wanted],
+                          capture_output=True, text=True)
+    if done.returncode:
+        said = done.stderr.strip().splitlines()
+        raise Absent(f"{' '.join(wanted)} could not be installed: {said[-1] if said else 'pip failed'}")
+    fresh.rename(place)
+    return place
 
 
 # ---- Launch files -------------------------------------------------------------------------------
@@ -339,6 +358,7 @@ class Program:
     sms: int = 0              # multiprocessors; 0: as many as the chip has
     sums: str | None = None   # as in judge()
     says: str = ""            # what its output has where it finds its results right
+    packages: tuple[str, ...] = ()  # a name, and the packages it needs besides (packages())
 
     def run(self, context: Context) -> Outcome:
         base = self.source.folder(context) if self.source else pathlib.Path(__file__).resolve().parent
@@ -352,6 +372,8 @@ class Program:
                        "RECORDER_SMS": str(self.sms or ""), "RECORDER_PTX": str(dumps),
                        "PYTHONDONTWRITEBYTECODE": "1", "PYTHONWARNINGS": "ignore", "NO_COLOR": "1",
                        **self.environment_of(dumps, library), **self.environment}
+        if self.packages:
+            environment["PYTHONPATH"] = str(packages(context, self.packages[0], list(self.packages[1:])))
         host = pathlib.Path(__file__).resolve().parent / "host.py"
         return run_program(context, [str(context.python), str(host), str(program), *self.command[1:]], environment,
                            good=lambda done: done.returncode == 0 and self.says in done.stdout, sums=self.sums)

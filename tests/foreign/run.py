@@ -124,6 +124,7 @@ def write_page(page: pathlib.Path, rows: dict[str, dict], order, about: str) -> 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="./dev foreign", description=__doc__.split("\n\n")[0])
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "tilescope-foreign"
+    parser.add_argument("--cache", type=pathlib.Path, default=cache, help="where packages of one suite go")
     parser.add_argument("filter", nargs="?", default="", help="a regular expression of suite/kernel")
     parser.add_argument("--sources", type=pathlib.Path, default=cache / "sources",
                         help="fetched sources; what is missing is cloned there")
@@ -168,8 +169,8 @@ def main() -> int:
 
     def one(case):
         folder = work / case.suite / re.sub(r"[^A-Za-z0-9_.-]+", "_", case.name)
-        context = Context(given.tilescope.absolute(), given.sources.absolute(), folder, python, given.option,
-                          not given.no_fetch, 1 if given.first else 0, given.limit)
+        context = Context(given.tilescope.absolute(), given.sources.absolute(), folder, python, given.cache.absolute(),
+                          given.option, not given.no_fetch, 1 if given.first else 0, given.limit)
         return case, run_case(case, context)
 
     bad = 0

@@ -9,6 +9,7 @@ import shutil
 from harness import Absent, Context, Outcome, Program, Source
 
 TVM = Source("tvm", "https://github.com/apache/tvm", "5d4dc8721307cf9677becacf0395c19be130e206")
+PACKAGES = ("pytest", "pytest==9.2.0", "iniconfig", "pluggy", "pygments")
 TESTS = "tests/python/tirx/"
 
 
@@ -70,4 +71,4 @@ def cases() -> list[TirxTest]:
     found = [(100, file, test) for file, tests in CASES.items() for test in tests.split()]
     found += [(90, "codegen/test_codegen_hopper.py", test) for test in HOPPER]
     return [TirxTest(f"{pathlib.Path(file).stem.removeprefix('test_')} {test.removeprefix('test_')}", "tirx", sm,
-                     ["programs/pytest_one.py", f"{file}::{test}"], says="PASS") for sm, file, test in found]
+                     ["programs/pytest_one.py", f"{file}::{test}"], says="PASS", packages=PACKAGES) for sm, file, test in found]
