@@ -9,10 +9,12 @@
 #include "app/commands.h"
 #include "app/demangle.h"
 #include "app/files.h"
+#include "app/runs.h"
 #include "core/ptx/overview.h"
 #include "core/ptx/program.h"
 #include "core/ptx/targets.h"
 #include "core/run/fit_launch.h"
+#include "core/run/modules.h"
 #include "core/sim/machine/code.h"
 
 namespace tilescope {
@@ -22,6 +24,7 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string ptx, entry, launch;
+  std::vector<std::string> linked;
   bool json = false;
 };
 
@@ -211,6 +214,14 @@ class LaunchText {
           at += fmt::format("{}{{ offset = {}, buffer = \"{}\" }}", at.empty() ? "" : ", ",
                             pointer.offset, buffer(dtype_for(pointer.element), "[65536]", what));
         }
+        for (const std::uint32_t map : use.maps) {
+          const std::string what =
+              fmt::format("{}, the map at byte {}", short_parameter(f_, p), map);
+          at += fmt::format(
+              "{}{{ offset = {}, tensormap = {{ buffer = \"{}\", box = [64, 64], swizzle = "
+              "\"128B\" }} }}",
+              at.empty() ? "" : ", ", map, buffer("f16", "[256, 256]", what));
+        }
         return out + fmt::format("size = {}\nat = [{}]\n", p.bytes, at);
       }
       default:
@@ -226,6 +237,16 @@ class LaunchText {
 
 // ---- words ----
 
+// ", with tensor maps at bytes 0, 128"
+std::string maps_text(const ptx::ParameterUse& use) {
+  if (use.kind != ptx::ParameterUse::Kind::structure || use.maps.empty()) return "";
+  std::string out;
+  for (const std::uint32_t at : use.maps) out += fmt::format("{}{}", out.empty() ? "" : ", ", at);
+  return fmt::format(", with {} at byte{} {}",
+                     use.maps.size() == 1 ? "a tensor map" : "tensor maps",
+                     use.maps.size() == 1 ? "" : "s", out);
+}
+
 void print_entry(const Checked& c, Terminal& terminal) {
   const ptx::Function& f = *c.function;
   const ptx::Overview& o = c.overview;
@@ -236,10 +257,10 @@ void print_entry(const Checked& c, Terminal& terminal) {
   if (f.parameters.empty()) terminal.print("  no parameters\n");
   for (std::size_t i = 0; i < f.parameters.size(); ++i) {
     const ptx::Parameter& p = f.parameters[i];
-    terminal.print(
-        fmt::format("  parameter {:<2} {:<5} {:>5} bytes, aligned {:<3} at {:<5} {} {}\n", i,
-                    is_whole(p) ? ptx::name_of(p.type) : "bytes", p.bytes, p.align, p.offset,
-                    short_parameter(f, p), use_text(o.parameters[i].kind)));
+    terminal.print(fmt::format(
+        "  parameter {:<2} {:<5} {:>5} bytes, aligned {:<3} at {:<5} {} {}{}\n", i,
+        is_whole(p) ? ptx::name_of(p.type) : "bytes", p.bytes, p.align, p.offset,
+        short_parameter(f, p), use_text(o.parameters[i].kind), maps_text(o.parameters[i])));
   }
   const auto line = [&](std::string_view what, const std::string& is) {
     if (!is.empty()) terminal.print(fmt::format("  {:<16} {}\n", what, is));
@@ -283,7 +304,8 @@ Json to_json(const Checked& c) {
                           {"bytes", p.bytes},
                           {"align", p.align},
                           {"offset", p.offset},
-                          {"use", use_text(c.overview.parameters[i].kind).substr(2)}});
+                          {"use", use_text(c.overview.parameters[i].kind).substr(2)},
+                          {"tensor_maps", c.overview.parameters[i].maps}});
   }
   out["parameters"] = std::move(parameters);
   const auto triple = [](const std::array<std::uint32_t, 3>& d) {
@@ -325,9 +347,9 @@ Outcome<std::vector<const ptx::Function*>> chosen(const ptx::Module& module,
 }
 
 int check(const Options& options, Terminal& terminal) {
-  Outcome<std::string> text = read_text(options.ptx);
-  if (!text) return terminal.fail(text.error());
-  Outcome<ptx::Module> parsed = ptx::parse_module(options.ptx, std::move(*text));
+  Outcome<Program> program = read_program(options.ptx, options.linked);
+  if (!program) return terminal.fail(program.error());
+  Outcome<ptx::Module> parsed = module_of(std::move(*program));
   if (!parsed) return terminal.fail(parsed.error());
   const auto module = std::make_shared<const ptx::Module>(std::move(*parsed));
   const auto functions = chosen(*module, options.entry);
@@ -357,13 +379,14 @@ int check(const Options& options, Terminal& terminal) {
       return terminal.fail(*error);
     }
   }
-  const std::vector<int> chips = ptx::chips_of(module->target);
+  const ptx::FilePart& part = module->parts[functions->front()->part];
+  const std::vector<int> chips = ptx::chips_of(part.target);
   if (terminal.json()) {
     Json document = {{"ok", refused.empty()}};
     if (!refused.empty()) document["error"] = tilescope::to_json(refused[0]);
     document["file"] = options.ptx;
-    document["version"] = module->version;
-    document["target"] = module->target;
+    document["version"] = part.version;
+    document["target"] = part.target;
     document["chips"] = chips;
     document["refused"] = refused.size();
     Json list = Json::array();
@@ -372,7 +395,7 @@ int check(const Options& options, Terminal& terminal) {
     terminal.document(std::move(document));
   } else {
     terminal.print(fmt::format("{}: PTX {} for {}, which chips of compute capability {} run\n",
-                               options.ptx, module->version, module->target, chips_text(chips)));
+                               options.ptx, part.version, part.target, chips_text(chips)));
     for (const Checked& c : entries) print_entry(c, terminal);
     if (refused.empty() && entries.size() == 1 && options.launch.empty()) {
       terminal.print("\nA launch file to begin with (-o F.toml writes it):\n\n" +
@@ -393,6 +416,9 @@ int check(const Options& options, Terminal& terminal) {
 Action define_check(CommandOptions& app) {
   const auto options = std::make_shared<Options>();
   app.add_option("FILE", options->ptx, "a PTX file").type_name("F.ptx").required();
+  app.add_option("LINKED", options->linked,
+                 "other PTX files that define what the first declares .extern (nvcc -rdc=true)")
+      .type_name("F.ptx");
   app.add_option("--entry", options->entry, "this entry only: its name, or a unique part of it")
       .type_name("NAME");
   app.add_option("-o,--output", options->launch, "where the launch file goes").type_name("F.toml");

@@ -16,6 +16,8 @@ constexpr std::array table = {
             "tilescope run elementwise_add --m 300 --n 200 --out C.npy", define_run},
     Command{"check", "whether a PTX file runs here, what is in it, and a launch file to begin with",
             "tilescope check kernel.ptx", define_check},
+    Command{"explain", "the bits of a matrix or instruction descriptor, or of a tensor map",
+            "tilescope explain desc 0x4000404000010010", define_explain},
     Command{"compare", "where the time went in one recorded run, and in another",
             "tilescope compare A.tsr B.tsr", define_compare},
     Command{"gui", "the window, or pictures of it without a display",

@@ -86,7 +86,7 @@ Outcome<std::string> target_for(const DeviceDescription& device, std::string_vie
 
 std::optional<DeviceDescription> usual_device_for(std::string_view ptx) {
   std::optional<DeviceDescription> first;
-  for (const char* name : {"b200", "h200", "a100"}) {
+  for (const char* name : {"b200", "h200", "a100", "gb300", "rtx5090"}) {
     const Outcome<DeviceDescription> device = device_described(name);
     if (!device) continue;
     if (target_for(*device, ptx)) return *device;

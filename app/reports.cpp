@@ -26,6 +26,7 @@ ordered_json site_json(const Site& site) {
           {"caller", site.caller},
           {"caller_line", site.caller_line},
           {"ptx_line", site.ptx_line},
+          {"ptx_place", site.ptx_place},
           {"block", {site.block.x, site.block.y, site.block.z}},
           {"warp", site.warp},
           {"lane", site.lane}};

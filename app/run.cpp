@@ -29,6 +29,7 @@ constexpr std::uint64_t most_threads = 1024;
 
 struct Options {
   std::string kernel, launch, on = "sim", against, output, numerics, schedule, device;
+  std::vector<std::string> linked;         // other PTX files
   KernelOptions own;                       // the kernel's: {"m", "300"}
   std::optional<std::int64_t> m, n, k, l;  // of these, as they are typed
   KernelOptions words;                     // those that only some kernels have
@@ -129,8 +130,17 @@ Outcome<PreparedRun> prepare(Options& options) {
                  ""};
   }
   if (auto error = build_source(options)) return *error;
-  Outcome<PreparedRun> run = is_file ? prepare_launch(options.kernel, options.launch)
-                                     : prepare_run(options.kernel, options.run);
+  if (!is_file && !options.linked.empty()) {
+    return Error{ErrorKind::usage,
+                 fmt::format("{} is a kernel of the catalog, and {} cannot be linked with it: only "
+                             "PTX files are linked with each other, `tilescope run A.ptx B.ptx "
+                             "--launch F.toml`.",
+                             options.kernel, options.linked[0]),
+                 ""};
+  }
+  Outcome<PreparedRun> run = is_file
+                                 ? prepare_launch(options.kernel, options.launch, options.linked)
+                                 : prepare_run(options.kernel, options.run);
   if (!run) return run;
   for (Output& output : run->outputs) {
     if (!options.output.empty()) output.file = options.output;
@@ -504,6 +514,9 @@ Action define_run(CommandOptions& app) {
   app.add_option("KERNEL", options->kernel,
                  "a kernel's name (`tilescope list kernels`), or a PTX file with --launch")
       .required();
+  app.add_option("LINKED", options->linked,
+                 "other PTX files that define what the first declares .extern (nvcc -rdc=true)")
+      .type_name("F.ptx");
   app.add_option("--launch", options->launch,
                  "how a PTX file is run: grid, block, buffers, arguments")
       .type_name("F.toml");

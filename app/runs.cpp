@@ -15,6 +15,7 @@
 #include "core/io/npy.h"
 #include "core/ptx/program.h"
 #include "core/run/manifest.h"
+#include "core/run/modules.h"
 #include "core/sim/machine/device.h"
 #include "kernels/catalog/catalog.h"
 
@@ -149,7 +150,7 @@ Outcome<std::string> ptx_of(const CatalogEntry& entry, const Fit& fitted,
 // A kernel of the catalog is named in full: another entry, whose name has that as a part, would run
 // on this one's data.
 std::optional<Error> lacks_entry(const Program& program, const std::string& entry) {
-  const Outcome<ptx::Module> module = ptx::parse_module(program.name, program.ptx);
+  const Outcome<ptx::Module> module = module_of(program);
   if (!module) return module.error();
   std::string all;
   for (const ptx::Function& each : module->functions) {
@@ -256,7 +257,7 @@ Outcome<Program> program_of(const CatalogEntry& entry, const Fit& fitted,
 }
 
 std::optional<Error> not_understood(const Program& program, const std::string& entry) {
-  Outcome<ptx::Module> parsed = ptx::parse_module(program.name, program.ptx);
+  Outcome<ptx::Module> parsed = module_of(program);
   if (!parsed) return parsed.error();
   const auto module = std::make_shared<const ptx::Module>(std::move(*parsed));
   const Outcome<const ptx::Function*> found = module->entry(entry);
@@ -289,7 +290,20 @@ Outcome<PreparedRun> prepare_run(std::string_view kernel, const RunOptions& opti
   return run;
 }
 
-Outcome<PreparedRun> prepare_launch(const std::string& ptx, const std::string& launch) {
+Outcome<Program> read_program(const std::string& ptx, const std::vector<std::string>& linked) {
+  Outcome<std::string> text = read_text(ptx);
+  if (!text) return text.error();
+  Program out{ptx, std::move(*text)};
+  for (const std::string& other : linked) {
+    Outcome<std::string> more = read_text(other);
+    if (!more) return more.error();
+    out.linked.push_back({other, std::move(*more)});
+  }
+  return out;
+}
+
+Outcome<PreparedRun> prepare_launch(const std::string& ptx, const std::string& launch,
+                                    const std::vector<std::string>& linked) {
   const Outcome<std::string> toml = read_text(launch);
   if (!toml) return toml.error();
   const Outcome<LaunchFile> plan = parse_launch_file(*toml, launch);
@@ -303,9 +317,11 @@ Outcome<PreparedRun> prepare_launch(const std::string& ptx, const std::string& l
     if (!bytes) return bytes.error();
     files.push_back(std::move(*bytes));
   }
-  Outcome<std::string> text = read_text(ptx);
-  if (!text) return text.error();
-  Outcome<Job> job = make_job(*plan, {ptx, std::move(*text)}, files);
+  std::vector<std::string> others = linked;
+  for (const std::string& path : plan->link) others.push_back(beside(path));
+  Outcome<Program> program = read_program(ptx, others);
+  if (!program) return program.error();
+  Outcome<Job> job = make_job(*plan, std::move(*program), files);
   if (!job) return job.error();
 
   PreparedRun run{ptx, nullptr, {}, std::move(*job), {}, nullptr};

@@ -77,8 +77,14 @@ std::optional<Error> not_understood(const Program& program, const std::string& e
 // Reads the files and the kernel's PTX, and checks that everything fits together.
 Outcome<PreparedRun> prepare_run(std::string_view kernel, const RunOptions& options);
 
+// PTX files as one program: the first, and those that define what it only declares.
+Outcome<Program> read_program(const std::string& ptx, const std::vector<std::string>& linked);
+
 // The same for a PTX file and its launch file, whose relative paths are relative to it.
-Outcome<PreparedRun> prepare_launch(const std::string& ptx, const std::string& launch);
+// Other PTX files, of the launch file's `link` and of `linked`, define what the first only
+// declares.
+Outcome<PreparedRun> prepare_launch(const std::string& ptx, const std::string& launch,
+                                    const std::vector<std::string>& linked = {});
 
 // What a catalog kernel's output should be; independent of the kernel and of the device.
 // `keep_on` is asked now and then.

@@ -75,8 +75,9 @@ std::optional<std::vector<std::string>> source_of(const std::string& file) {
 
 void add_sources(LiveRun& live, const PreparedRun& run) {
   if (run.built) live.sources = run.built->sources;
-  live.sources[""] = lines_of_text(run.job.program.ptx);
-  for (const auto& [number, name] : live.stepper.machine().program().module->files) {
+  const ptx::Module& module = *live.stepper.machine().program().module;
+  live.sources[""] = lines_of_text(*module.text);
+  for (const auto& [number, name] : module.files) {
     const std::string file(name);
     if (live.sources.count(file)) continue;
     if (auto lines = source_of(file)) live.sources[file] = std::move(*lines);

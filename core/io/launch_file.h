@@ -2,6 +2,7 @@
 //
 //     entry = "mm"                   grid = [4, 1, 1]      block = [128, 1, 1]
 //     cluster = [1, 1, 1]            dynamic_smem = 131120
+//     link = ["scale.ptx"]           other PTX files that define what the first declares .extern
 //     [[buffer]]                     a tensor in global memory
 //     name = "A"                     dtype = "f16"         shape = [256, 256]   (row-major)
 //     file = "a.npy"                 or random = SEED, zeros = true, poison = true, or of u64
@@ -58,6 +59,7 @@ struct PlannedBuffer {
 struct LaunchFile {
   std::string name;
   Launch launch;
+  std::vector<std::string> link;       // PTX files: relative to the launch file
   std::vector<PlannedBuffer> buffers;  // in the order of Job::buffers
   std::vector<Argument> arguments;
 };

@@ -40,8 +40,10 @@ class LaunchParser {
  private:
   void launch(const toml::table& root) {
     const std::string_view what = "the launch file";
-    toml_.only(root, {"entry", "grid", "block", "cluster", "dynamic_smem", "buffer", "arg"}, what);
+    toml_.only(root, {"entry", "link", "grid", "block", "cluster", "dynamic_smem", "buffer", "arg"},
+               what);
     file_.launch.entry = toml_.text(root, "entry", what).value_or("");
+    file_.link = toml_.texts(root, "link", what).value_or(std::vector<std::string>{});
     for (const std::string_view key : {"grid", "block"}) {
       if (root.contains(key)) continue;
       toml_.fail(root.source(), fmt::format("The launch file has no {0}; {0} = {1} would work.",

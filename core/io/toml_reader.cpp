@@ -115,6 +115,26 @@ std::optional<bool> TomlReader::boolean(const toml::table& table, std::string_vi
   return value->get();
 }
 
+std::optional<std::vector<std::string>> TomlReader::texts(const toml::table& table,
+                                                          std::string_view key,
+                                                          std::string_view what) {
+  const toml::node* node = table.get(key);
+  if (!node || failed()) return std::nullopt;
+  const toml::array* list = node->as_array();
+  if (!list)
+    return wrong_type(*node, key, what, "a list of texts like [\"a\", \"b\"]"), std::nullopt;
+  std::vector<std::string> values;
+  for (const toml::node& item : *list) {
+    const auto* value = item.as_string();
+    if (!value) {
+      wrong_type(item, fmt::format("an item of {}", key), what, "a text");
+      return std::nullopt;
+    }
+    values.push_back(value->get());
+  }
+  return values;
+}
+
 std::optional<std::vector<std::int64_t>> TomlReader::integers(const toml::table& table,
                                                               std::string_view key,
                                                               std::string_view what,

@@ -60,6 +60,9 @@ class TomlReader {
   std::optional<std::vector<std::int64_t>> integers(const toml::table& table, std::string_view key,
                                                     std::string_view what, std::int64_t least,
                                                     std::int64_t most);
+  // A list of texts.
+  std::optional<std::vector<std::string>> texts(const toml::table& table, std::string_view key,
+                                                std::string_view what);
   // Tables under one key: [[key]], or key = [{...}, ...]. Empty where missing.
   std::vector<const toml::table*> tables(const toml::table& table, std::string_view key,
                                          std::string_view what);

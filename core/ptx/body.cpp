@@ -16,7 +16,10 @@ constexpr std::uint32_t most_registers = 1u << 22;
 class BodyParser {
  public:
   BodyParser(const Module& module, const Function& function, Body& body)
-      : body_(body), cursor_(module, function.body_at, function.body_line) {}
+      : body_(body),
+        files_(module.files),
+        first_file_(module.parts[function.part].first_file),
+        cursor_(module, function.part, function.body_at, function.body_line) {}
 
   bool run() { return scope(-1); }
   const Error& error() const { return cursor_.error(); }
@@ -36,6 +39,8 @@ class BodyParser {
   bool name(std::string_view& out, std::string_view context);
 
   Body& body_;
+  const std::map<std::uint32_t, std::string_view>& files_;
+  std::uint64_t first_file_;
   Cursor cursor_;
   // A place of a .loc, and where it was inlined.
   struct Place {
@@ -43,6 +48,7 @@ class BodyParser {
     auto key() const { return std::make_tuple(file, line, column); }
   };
   bool place(Place& out);
+  bool is_of_a_library(const Place& at) const;
   void find_caller(Place from);
 
   std::uint32_t file_ = 0, source_line_ = 0, caller_file_ = 0, caller_line_ = 0;
@@ -144,13 +150,29 @@ bool BodyParser::variables(std::uint32_t scope, Space space) {
 }
 
 bool BodyParser::place(Place& out) {
-  return cursor_.integer(out.file, "a file number") && cursor_.integer(out.line, "a line number") &&
-         cursor_.integer(out.column, "a column number");
+  if (!cursor_.integer(out.file, "a file number") || !cursor_.integer(out.line, "a line number") ||
+      !cursor_.integer(out.column, "a column number")) {
+    return false;
+  }
+  out.file += first_file_;
+  return true;
+}
+
+// A header of CUDA, CUTLASS, CUB, or a Python package: what its user did not write.
+bool BodyParser::is_of_a_library(const Place& at) const {
+  const auto found = files_.find(static_cast<std::uint32_t>(at.file));
+  if (found == files_.end()) return false;
+  const std::string_view file = found->second;
+  return file.starts_with("/usr/") || file.find("/include/") != std::string_view::npos ||
+         file.find("/site-packages/") != std::string_view::npos ||
+         file.find("/dist-packages/") != std::string_view::npos;
 }
 
 // An inlined place names where its function was called; that call may stand in an inlined function
 // again, of which an earlier .loc says where it was called (11.5.2). The last of them is where
-// everything is inlined into: of its file the innermost place is what a reader looks for.
+// everything is inlined into. The user's own file is the outermost that is no library's (a kernel
+// of CUB calls a user's lambda), or else that of the last place; of it the innermost place is what
+// a reader looks for.
 void BodyParser::find_caller(Place from) {
   constexpr int deepest = 64;  // a chain that goes round ends here
   std::vector<Place> chain = {from};
@@ -160,8 +182,12 @@ void BodyParser::find_caller(Place from) {
     chain.push_back(next->second);
   }
   caller_file_ = caller_line_ = 0;
+  std::uint64_t own = chain.back().file;
   for (const Place& at : chain) {
-    if (at.file != chain.back().file) continue;
+    if (!is_of_a_library(at)) own = at.file;
+  }
+  for (const Place& at : chain) {
+    if (at.file != own) continue;
     if (&at == chain.data()) return;
     caller_file_ = static_cast<std::uint32_t>(at.file);
     caller_line_ = static_cast<std::uint32_t>(at.line);
@@ -292,6 +318,9 @@ bool BodyParser::operand(Written& out) {
     if (good && cursor_.accept('|')) good = name(out.partner, "a register after '|'");
     if (good && out.kind == Written::Kind::name && cursor_.accept('+')) {
       good = cursor_.integer(out.bits, "an offset after a symbol");
+    } else if (good && out.kind == Written::Kind::name && cursor_.accept('[')) {
+      out.indexed = true;
+      good = cursor_.integer(out.bits, "an index") && cursor_.expect(']', "after an index");
     }
   } else {
     good = constant(out);

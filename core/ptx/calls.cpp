@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <deque>
 #include <iterator>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "core/ptx/decode.h"
 #include "core/ptx/refused.h"
+#include "core/ptx/symbols.h"
 
 namespace tilescope::ptx {
 namespace {
@@ -35,17 +35,13 @@ const Written* callee_of(const Statement& s) {
 
 class Reacher {
  public:
-  Reacher(const Module& module, std::vector<Error>* all) : module_(module), all_(all) {
-    // A definition counts more than a declaration before it.
-    for (const Function& f : module.functions) {
-      const Function*& known = by_name_[f.name];
-      if (!f.entry && (!known || f.body_line)) known = &f;
-    }
-  }
+  Reacher(const Module& module, std::vector<Error>* all)
+      : module_(module), symbols_(module), all_(all) {}
 
   bool run(const Function& entry) {
     if (!add(entry)) return false;
     for (std::size_t at = 0; at < found_.size(); ++at) {
+      part_ = found_[at].function->part;
       for (const Statement& s : found_[at].body.statements) {
         if (!look(s)) return false;
       }
@@ -61,8 +57,7 @@ class Reacher {
   bool look(const Statement& s) {
     if (s.opcode == "call") {
       const Written* callee = callee_of(s);
-      const bool known = callee && by_name_.count(callee->name);
-      if (callee && !known && !indirect_) {
+      if (callee && !symbols_.function(callee->name, part_) && !indirect_) {
         indirect_ = true;
         if (!add_pointed_to()) return false;
       }
@@ -72,29 +67,29 @@ class Reacher {
 
   bool mention(const std::vector<Written>& operands, const Statement& s) {
     for (const Written& w : operands) {
-      if (!w.name.empty() && !name(w.name, s.line)) return false;
+      if (!w.name.empty() && !name(w.name, part_, s.line)) return false;
       if (!mention(w.elements, s)) return false;
     }
     return true;
   }
 
-  bool name(std::string_view name, std::uint32_t line) {
-    const auto function = by_name_.find(name);
-    if (function == by_name_.end() || !function->second) return true;
-    if (seen_.count(name)) return true;
-    const Function& f = *function->second;
+  bool name(std::string_view name, std::uint32_t part, std::uint32_t line) {
+    const Function* const function = symbols_.function(name, part);
+    if (!function || function->entry || seen_.count(function)) return true;
+    const Function& f = *function;
     if (f.body_line == 0 && builtin_named(name) == Builtin::none) {
       const std::string_view known = refused_function(name);
       error_ = {ErrorKind::unsupported,
                 known.empty()
-                    ? fmt::format("{} is called, but this file only declares it: link it in, or "
-                                  "compile the kernel with it (of CUDA's own functions there are "
+                    ? fmt::format("{} is called, but only declared here (.extern): run the file "
+                                  "that defines it together with this one, `tilescope run {} "
+                                  "OTHER.ptx --launch F.toml` (of CUDA's own functions there are "
                                   "vprintf, __assertfail, malloc and free)",
-                                  name)
+                                  name, module_.part_of(line).name)
                     : fmt::format("{} is called: {}", name, known),
-                fmt::format("{}:{}", module_.name, line)};
+                module_.place(line)};
       if (!all_) return false;
-      seen_.insert(name);
+      seen_.insert(function);
       all_->push_back(error_);
       return true;
     }
@@ -105,14 +100,14 @@ class Reacher {
   bool add_pointed_to() {
     for (const Variable& v : module_.variables) {
       for (const Initial& i : v.initial) {
-        if (!i.symbol.empty() && !name(i.symbol, v.line)) return false;
+        if (!i.symbol.empty() && !name(i.symbol, v.part, v.line)) return false;
       }
     }
     return true;
   }
 
   bool add(const Function& f) {
-    seen_.insert(f.name);
+    seen_.insert(&f);
     Reached& r = found_.emplace_back();
     r.function = &f;
     if (f.body_line == 0) {
@@ -130,8 +125,9 @@ class Reacher {
   }
 
   const Module& module_;
-  std::unordered_map<std::string_view, const Function*> by_name_;
-  std::unordered_set<std::string_view> seen_;
+  const Symbols symbols_;
+  std::uint32_t part_ = 0;  // the file whose body is looked at
+  std::unordered_set<const Function*> seen_;
   std::deque<Reached> found_;  // grows while its members are looked at
   bool indirect_ = false;
   std::vector<Error>* all_ = nullptr;

@@ -83,8 +83,7 @@ bool parse_number(std::string_view s, Number& out) {
 bool Cursor::fail_at(std::uint32_t line, std::string sentence) {
   if (!failed_) {
     failed_ = true;
-    error_ = {ErrorKind::unsupported, std::move(sentence),
-              fmt::format("{}:{}", module_.name, line)};
+    error_ = {ErrorKind::unsupported, std::move(sentence), module_.place(line)};
   }
   return false;
 }

@@ -21,14 +21,15 @@ struct Number {
 
 class Cursor {
  public:
-  Cursor(const Module& module, std::uint32_t at, std::uint32_t line)
-      : module_(module), lexer_(*module.text, at, line) {}
+  // From byte `at` of the module's text on, which is on line `line`, to the end of its file.
+  Cursor(const Module& module, std::uint32_t part, std::uint32_t at, std::uint32_t line)
+      : module_(module), source_(*module.text), lexer_(source(part), at, line) {}
 
   const Token& peek() const { return lexer_.peek(); }
   Token take() { return lexer_.take(); }
   bool skip_braces() { return lexer_.skip_braces(); }
   bool skip_to(char c);  // until it is next; false where the text ends, or what it says is no token
-  std::string_view source() const { return *module_.text; }
+  std::string_view source() const { return source_; }
 
   bool accept(char c);  // takes it if it is next
   bool accept(std::string_view dotted_or_word);
@@ -49,7 +50,12 @@ class Cursor {
   bool extents(Variable& out, std::uint64_t& elements, bool& open);
   bool initialiser(Variable& out);
 
+  std::string_view source(std::uint32_t part) const {
+    return source_.substr(0, module_.parts[part].end);
+  }
+
   const Module& module_;
+  std::string_view source_;
   Lexer lexer_;
   Error error_;
   bool failed_ = false;

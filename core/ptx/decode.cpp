@@ -31,13 +31,11 @@ std::string shown(std::string_view text) {
 
 bool Decoder::refuse(std::uint32_t line, std::string sentence) {
   if (all_) {
-    all_->push_back({ErrorKind::unsupported, std::move(sentence),
-                     fmt::format("{}:{}", program_.module->name, line)});
+    all_->push_back({ErrorKind::unsupported, std::move(sentence), program_.module->place(line)});
     return false;
   }
   if (error_.sentence.empty()) {
-    error_ = {ErrorKind::unsupported, std::move(sentence),
-              fmt::format("{}:{}", program_.module->name, line)};
+    error_ = {ErrorKind::unsupported, std::move(sentence), program_.module->place(line)};
   }
   return false;
 }
@@ -249,26 +247,23 @@ bool Decoder::special_forms(const Statement& s, Instruction& i) {
 
 namespace {
 
-// Products that the ISA has and the simulator does not (9.7.16.10.9): a word that tells them.
-struct Elsewhere {
-  std::string_view word, what;
-};
-constexpr Elsewhere not_simulated[] = {
-    {"sp", "a sparse A"},
-    {"ashift", "rows of A shifted down, of which only a figure says what becomes of the last"},
-};
-
+// Products that the ISA does not have, of words that it has for others (9.7.16.10.9).
 std::string what_is_missing(const Statement& s) {
   if (s.opcode != "tcgen05") return "";
   const auto has = [&](std::string_view word) {
     return std::find(s.modifiers.begin(), s.modifiers.end(), word) != s.modifiers.end();
   };
-  for (const Elsewhere& e : not_simulated) {
-    if (has(e.word)) {
-      return fmt::format(
-          "tcgen05.mma with .{} ({}) is not simulated; dense products of every kind are", e.word,
-          e.what);
-    }
+  if (has("ashift") && (has("ws") || has("block_scale"))) {
+    return "tcgen05.mma with .ws or .block_scale shifts no rows of A (.ashift): PTX ISA "
+           "9.7.16.10.9.1 has it for the others, with A in TMEM";
+  }
+  if (has("ashift") && (has("collector::a::use") || has("collector::a::fill"))) {
+    return "\"It is illegal to specify either of .collector::a::use or .collector::a::fill along "
+           "with .ashift\" (PTX ISA 9.7.16.10.9.1); .lastuse and .discard would work";
+  }
+  if (has("ashift") && s.operands.size() > 1 && s.operands[1].kind != Written::Kind::address) {
+    return "tcgen05.mma shifts rows of A (.ashift) where A is in TMEM, [a-tmem], not where a "
+           "descriptor says that it is in shared memory (PTX ISA 9.7.16.10.9.1)";
   }
   if (has("ws") &&
       (has("block_scale") || has("kind::mxf8f6f4") || has("kind::mxf4") || has("kind::mxf4nvf4"))) {
@@ -282,7 +277,10 @@ std::string what_is_missing(const Statement& s) {
 std::string looks_of(const Statement& s) {
   std::string out;
   for (const Written& w : s.operands) {
-    out += w.kind == Written::Kind::address ? '[' : w.kind == Written::Kind::vector ? '{' : '.';
+    out += w.indexed                          ? 'e'
+           : w.kind == Written::Kind::address ? '['
+           : w.kind == Written::Kind::vector  ? '{'
+                                              : '.';
   }
   return out;
 }
@@ -365,8 +363,9 @@ bool Decoder::instruction(const Statement& s) {
   if (out.unit == Unit::integer && class_of(out.modifiers.type()) == Class::floating) {
     out.unit = Unit::floating;
   }
-  if (const std::string why = missing_on(program_.module->target, program_.module->version, out.op,
-                                         out.modifiers, s.operands.size());
+  const FilePart& part = part_of(routine_);
+  if (const std::string why =
+          missing_on(part.target, part.version, out.op, out.modifiers, s.operands.size());
       !why.empty()) {
     return fail(s, why);
   }
@@ -399,11 +398,12 @@ bool Decoder::function(std::size_t number) {
 }
 
 bool Decoder::run() {
-  const Module& module = *program_.module;
-  if (const std::string why = missing_target(module.target, module.version); !why.empty()) {
-    return refuse(1, why);
+  for (const FilePart& part : program_.module->parts) {
+    if (const std::string why = missing_target(part.target, part.version); !why.empty()) {
+      return refuse(part.first_line, why);
+    }
   }
-  program_.capability = target_named(module.target).value_or(Target{}).capability;
+  program_.capability = target_named(program_.target()).value_or(Target{}).capability;
   program_.shared_start = program_.capability >= 90 ? system_shared : 0;
   if (!declare_module()) return false;
   for (routine_ = 0; routine_ < functions_.size(); ++routine_) {
@@ -436,13 +436,13 @@ Outcome<Program> decode(std::shared_ptr<const Module> module, const Function& en
 
 Examined examine(std::shared_ptr<const Module> module, const Function& entry) {
   Examined out;
-  Outcome<std::vector<Reached>> functions = reach(*module, entry, &out.refused);
+  out.program.module = std::move(module);
+  out.program.entry = entry;
+  Outcome<std::vector<Reached>> functions = reach(*out.program.module, entry, &out.refused);
   if (!functions.ok()) {
     out.refused.push_back(functions.error());
     return out;
   }
-  out.program.module = std::move(module);
-  out.program.entry = entry;
   Decoder(out.program, *functions, &out.refused).run();
   return out;
 }

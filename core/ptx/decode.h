@@ -7,9 +7,11 @@
 #include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "core/ptx/program.h"
+#include "core/ptx/symbols.h"
 
 namespace tilescope::ptx {
 
@@ -50,14 +52,22 @@ class Decoder {
     std::uint32_t index = 0;    // register, label's instruction, special, routine, Body::targets
     std::uint64_t address = 0;  // memory: within its space
     Space space = Space::generic;
-    bool dynamic = false;     // dynamic shared memory: placed after everything static
-    bool in_frame = false;    // address: from the beginning of the function's frame
-    std::uint64_t bytes = 0;  // of a variable in the frame
+    bool dynamic = false;       // dynamic shared memory: placed after everything static
+    bool in_frame = false;      // address: from the beginning of the function's frame
+    std::uint64_t bytes = 0;    // of a variable in the frame
+    std::uint32_t element = 1;  // bytes of an element of a variable
+    // Where `w`, this and an offset or index, is in memory.
+    std::uint64_t place(const Written& w) const {
+      return address + (w.indexed ? w.bits * element : w.bits);
+    }
   };
   using Names = std::unordered_map<std::string_view, Meaning>;
+  using Mentioned = std::unordered_set<std::string_view>;  // names in the bodies of one file
 
   // names (names.cpp)
   bool declare_module();
+  void declare_functions(const Symbols& symbols);
+  bool declare_variables(const Symbols& symbols, const std::vector<Mentioned>& mentioned);
   bool declare_function();
   bool place_in_frame(const Variable& variable, Names& names);
   bool declare_parameters(const std::vector<Parameter>& parameters, std::vector<Slot>& slots);
@@ -118,6 +128,9 @@ class Decoder {
   };
 
   const Body& body() const { return functions_[routine_].body; }
+  const FilePart& part_of(std::size_t routine) const {
+    return program_.module->parts[functions_[routine].function->part];
+  }
   Routine& routine() { return program_.routines[routine_]; }
   FunctionNames& names() { return names_[routine_]; }
   const FunctionNames& names() const { return names_[routine_]; }
@@ -127,7 +140,7 @@ class Decoder {
   std::size_t routine_ = 0;  // the function that is being decoded
   std::vector<Error>* all_ = nullptr;
   Error error_;
-  Names module_names_;
+  std::vector<Names> module_names_;   // of each of Module::parts
   std::vector<FunctionNames> names_;  // of functions_
   // (bits, width, whether it is an address of shared memory) -> place
   std::map<std::tuple<std::uint64_t, int, bool>, std::uint32_t> constants_;

@@ -19,7 +19,7 @@ constexpr bool continues_word(char c) {
 }  // namespace
 
 Lexer::Lexer(std::string_view source, std::uint32_t at, std::uint32_t line)
-    : source_(source), at_(at), line_(line) {
+    : source_(source.substr(0, source.find_last_not_of('\0') + 1)), at_(at), line_(line) {
   advance();
 }
 

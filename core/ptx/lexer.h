@@ -28,7 +28,8 @@ struct Token {
 
 class Lexer {
  public:
-  // Starts at byte `at` of `source`, which is on line `line`.
+  // Starts at byte `at` of `source`, which is on line `line`. Zero bytes at its end are not of the
+  // text: nvrtcGetPTX gives one, and programs write it to their files.
   explicit Lexer(std::string_view source, std::uint32_t at = 0, std::uint32_t line = 1);
 
   const Token& peek() const { return next_; }  // the token that take() will return

@@ -2,23 +2,43 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "core/ptx/cursor.h"
+#include "core/ptx/symbols.h"
 
 namespace tilescope::ptx {
 namespace {
 
+bool is_linkage(const Token& token, Linkage& out) {
+  if (token.is(".visible")) {
+    out = Linkage::visible;
+  } else if (token.is(".weak") || token.is(".common")) {
+    out = Linkage::weak;
+  } else if (token.is(".extern")) {
+    out = Linkage::external;
+  } else {
+    return false;
+  }
+  return true;
+}
+
 class ModuleParser {
  public:
-  explicit ModuleParser(Module& module) : module_(module), cursor_(module, 0, 1) {}
+  ModuleParser(Module& module, std::uint32_t part)
+      : module_(module),
+        number_(part),
+        part_(module.parts[part]),
+        cursor_(module, part, part_.begin, part_.first_line) {}
 
   bool run() {
     while (cursor_.peek().kind != Token::Kind::end) {
       if (!directive()) return false;
     }
-    if (module_.version.empty()) {
-      return cursor_.fail_at(1, "this is no PTX: there is no .version directive");
+    if (part_.version.empty()) {
+      return cursor_.fail_at(part_.first_line, "this is no PTX: there is no .version directive");
     }
     return true;
   }
@@ -35,12 +55,17 @@ class ModuleParser {
   bool debug_file();
 
   Module& module_;
+  std::uint32_t number_;
+  FilePart& part_;
   Cursor cursor_;
+  Linkage linkage_ = Linkage::internal;  // of what is being declared
 };
 
 bool ModuleParser::directive() {
-  const Token token = cursor_.peek();
   if (cursor_.accept(';')) return true;
+  linkage_ = Linkage::internal;
+  while (is_linkage(cursor_.peek(), linkage_)) cursor_.take();
+  const Token token = cursor_.peek();
   if (token.kind != Token::Kind::dotted) {
     return cursor_.fail(fmt::format("expected a directive such as .entry or .global, found '{}'",
                                     token.text.substr(0, 40)));
@@ -48,11 +73,11 @@ bool ModuleParser::directive() {
   cursor_.take();
   const std::string_view word = token.text;
   if (word == ".version") {
-    module_.version = cursor_.take().text;
+    part_.version = cursor_.take().text;
     return true;
   }
   if (word == ".target") {
-    if (!cursor_.word(module_.target, "a target such as sm_80")) return false;
+    if (!cursor_.word(part_.target, "a target such as sm_80")) return false;
     std::string_view option;
     while (cursor_.accept(',')) {
       if (!cursor_.word(option, "a target option")) return false;
@@ -66,18 +91,6 @@ bool ModuleParser::directive() {
       return cursor_.fail_at(token.line, fmt::format(".address_size {} is not supported: compile "
                                                      "for 64-bit addresses",
                                                      bits));
-    }
-    return true;
-  }
-  if (word == ".visible" || word == ".weak" || word == ".common") return true;
-  if (word == ".extern") {
-    // Whether it is a variable or a function, the next directive says.
-    const Token kind = cursor_.peek();
-    if (kind.is(".func") || kind.is(".entry")) return true;
-    const std::size_t before = module_.variables.size();
-    if (!directive()) return false;
-    for (std::size_t i = before; i < module_.variables.size(); ++i) {
-      module_.variables[i].external = true;
     }
     return true;
   }
@@ -102,6 +115,8 @@ bool ModuleParser::variables(Space space) {
   do {
     Variable variable;
     variable.space = space;
+    variable.linkage = linkage_;
+    variable.part = number_;
     if (!cursor_.variable(variable)) return false;
     module_.variables.push_back(std::move(variable));
   } while (cursor_.accept(','));
@@ -115,7 +130,7 @@ bool ModuleParser::debug_file() {
   const Token name = cursor_.peek();
   if (name.kind != Token::Kind::string) return cursor_.fail("expected a file name in quotes");
   cursor_.take();
-  module_.files[static_cast<std::uint32_t>(index)] = name.text;
+  module_.files[part_.first_file + static_cast<std::uint32_t>(index)] = name.text;
   while (cursor_.accept(',')) {
     std::uint64_t ignored = 0;
     if (!cursor_.integer(ignored, "a number")) return false;
@@ -233,6 +248,8 @@ bool ModuleParser::wishes(Function& function) {
 bool ModuleParser::function(bool entry) {
   Function function;
   function.entry = entry;
+  function.linkage = linkage_;
+  function.part = number_;
   function.line = cursor_.peek().line;
   if (!entry && !parameters(function.results, function)) return false;
   if (!cursor_.word(function.name, "the name of a function") ||
@@ -290,16 +307,50 @@ Outcome<const Function*> Module::entry(std::string_view wanted) const {
                name};
 }
 
-Outcome<Module> parse_module(std::string name, std::string text) {
+const FilePart& Module::part_of(std::uint32_t line) const {
+  std::size_t p = parts.size() - 1;
+  while (p > 0 && parts[p].first_line > line) --p;
+  return parts[p];
+}
+
+std::string Module::place(std::uint32_t line) const {
+  const FilePart& part = part_of(line);
+  return fmt::format("{}:{}", part.name, line - part.first_line + 1);
+}
+
+Outcome<Module> parse_modules(std::vector<Source> sources) {
   Module module;
-  module.name = std::move(name);
-  if (text.size() > std::numeric_limits<std::uint32_t>::max() / 2) {
-    return Error{ErrorKind::unsupported, "PTX of more than 2 GiB is not read", module.name};
+  std::string text;
+  std::uint32_t line = 1;
+  for (Source& source : sources) {
+    if (text.size() + source.text.size() > std::numeric_limits<std::uint32_t>::max() / 2) {
+      return Error{ErrorKind::unsupported, "PTX of more than 2 GiB is not read", source.name};
+    }
+    FilePart& part = module.parts.emplace_back();
+    part.begin = static_cast<std::uint32_t>(text.size());
+    part.first_line = line;
+    text = text.empty() ? std::move(source.text) : text + source.text;
+    if (sources.size() > 1 && !text.ends_with('\n')) text += '\n';
+    part.end = static_cast<std::uint32_t>(text.size());
+    line += static_cast<std::uint32_t>(
+        std::count(text.begin() + part.begin, text.begin() + part.end, '\n'));
+    module.name += (module.name.empty() ? "" : ", ") + source.name;
+    part.name = std::move(source.name);
   }
   module.text = std::make_shared<const std::string>(std::move(text));
-  ModuleParser parser(module);
-  if (!parser.run()) return parser.error();
+  for (std::uint32_t p = 0; p < module.parts.size(); ++p) {
+    if (!module.files.empty()) module.parts[p].first_file = module.files.rbegin()->first + 1;
+    ModuleParser parser(module, p);
+    if (!parser.run()) return parser.error();
+  }
+  if (std::optional<Error> wrong = conflict(module)) return *wrong;
   return module;
+}
+
+Outcome<Module> parse_module(std::string name, std::string text) {
+  std::vector<Source> one;
+  one.push_back({std::move(name), std::move(text)});
+  return parse_modules(std::move(one));
 }
 
 }  // namespace tilescope::ptx

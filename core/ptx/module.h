@@ -1,8 +1,10 @@
-// What a PTX file declares: a Module, read in one pass that does not enter the bodies.
+// What PTX files declare: a Module, read in one pass that does not enter the bodies.
 //
 // parse_module() reads directives, variables and the heads of functions, and remembers where each
 // body is. parse_body() reads the body of one function, when somebody wants to run it: a file of
-// ten megabytes costs its braces, not its instructions.
+// ten megabytes costs its braces, not its instructions. parse_modules() reads several files that
+// are linked with each other: a name means what its own file defines, or else what another one
+// shows (core/ptx/symbols.h).
 //
 // All names and texts are views into Module::text, which every Module shares and keeps alive.
 // Sections below cite "PTX ISA: Parallel Thread Execution", version 9.
@@ -28,6 +30,11 @@ struct Initial {
   std::string_view symbol;
 };
 
+// Whom a name of a module is known to (11.6): its own file; all files; all files, unless one of
+// them defines it .visible; or it is defined in another file (.extern). Names that only libraries
+// would share, .common ones, are linked like weak ones.
+enum class Linkage : std::uint8_t { internal, visible, weak, external };
+
 // A variable in memory (5.4), in a module or in a body. `bytes` is 0 for `.extern .shared x[]`,
 // whose size is the launch's dynamic shared memory.
 struct Variable {
@@ -36,7 +43,8 @@ struct Variable {
   Type type = Type::b8;
   std::uint32_t align = 1;
   std::uint64_t bytes = 0;
-  bool external = false;
+  Linkage linkage = Linkage::internal;
+  std::uint32_t part = 0;        // of Module::parts
   std::vector<Initial> initial;  // one an element, from the front; the rest is zero
   std::uint32_t line = 0;
 };
@@ -55,6 +63,8 @@ struct Parameter {
 struct Function {
   std::string_view name;
   bool entry = false;
+  Linkage linkage = Linkage::internal;
+  std::uint32_t part = 0;  // of Module::parts
   std::vector<Parameter> parameters;
   std::uint32_t parameter_bytes = 0;
   std::vector<Parameter> results;                 // of a .func
@@ -68,10 +78,25 @@ struct Function {
   std::uint32_t body_at = 0, body_line = 0;  // of the '{'; body_line 0: a declaration only
 };
 
-struct Module {
-  std::shared_ptr<const std::string> text;
+// A file, or a text from elsewhere.
+struct Source {
   std::string name;  // for "name:line" in messages
+  std::string text;
+};
+
+// Where one file lies in Module::text, and what its head says.
+struct FilePart {
+  std::string name;
   std::string_view version, target;
+  std::uint32_t begin = 0, end = 0;  // bytes
+  std::uint32_t first_line = 1;
+  std::uint32_t first_file = 0;  // added to the numbers of its .file and .loc
+};
+
+struct Module {
+  std::shared_ptr<const std::string> text;  // all files, one after the other
+  std::string name;                         // "a.ptx", "a.ptx, b.ptx"
+  std::vector<FilePart> parts;              // at least one
   int address_size = 64;
   std::map<std::uint32_t, std::string_view> files;  // .file index "name"
   std::vector<Variable> variables;
@@ -80,6 +105,9 @@ struct Module {
   // The entry of that name; else the one whose name contains it; an empty name asks for the only
   // one. An Error (unknown) lists the entries there are.
   Outcome<const Function*> entry(std::string_view wanted) const;
+
+  const FilePart& part_of(std::uint32_t line) const;  // of text
+  std::string place(std::uint32_t line) const;        // "b.ptx:12": a line of text in its own file
 };
 
 // An operand as it is written (6.4). Registers, variables and labels are all names here.
@@ -88,10 +116,11 @@ struct Written {
   Kind kind = Kind::sink;
   std::string_view name;     // name; base of an address (empty: absolute); "%tid.x" with its suffix
   std::string_view partner;  // of `p|q`
+  bool indexed = false;      // name[bits]: an element of an array, or its address
   bool negated = false;      // !p
   bool floating = false;     // the number was written as a float: bits are then those of an f64
   bool single = false;       // ... or 0fXXXXXXXX: bits are those of an f32
-  std::uint64_t bits = 0;    // number; an address's byte offset (two's complement)
+  std::uint64_t bits = 0;    // number; an address's byte offset (two's complement), or its index
   std::vector<Written> elements;  // of { } and ( ); what follows the first comma inside [ ]
 };
 
@@ -147,6 +176,8 @@ struct Body {
 };
 
 Outcome<Module> parse_module(std::string name, std::string text);
+// Refused: a name that two files define, a variable that has another size elsewhere.
+Outcome<Module> parse_modules(std::vector<Source> sources);
 Outcome<Body> parse_body(const Module& module, const Function& function);
 
 }  // namespace tilescope::ptx

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "core/ptx/decode.h"
@@ -113,6 +114,7 @@ bool Decoder::place_in_frame(const Variable& variable, Names& names) {
   Meaning meaning{Meaning::Kind::memory, r.frame, offset, variable.space, false, true};
   if (variable.space == Space::param) meaning.address += frame_parameters;
   meaning.bytes = variable.bytes;
+  meaning.element = static_cast<std::uint32_t>(bits_of(variable.type) / 8);
   names[variable.name] = meaning;
   if (variable.space == Space::local) program_.local.push_back({variable, offset});
   return true;
@@ -121,6 +123,7 @@ bool Decoder::place_in_frame(const Variable& variable, Names& names) {
 // Static shared memory is packed in order of declaration; dynamic shared memory follows it.
 bool Decoder::place(const Variable& variable, Names& names) {
   Meaning meaning{Meaning::Kind::memory, no_register, 0, variable.space, false, false};
+  meaning.element = static_cast<std::uint32_t>(bits_of(variable.type) / 8);
   Placed placed{variable, 0};
   switch (variable.space) {
     case Space::shared:
@@ -178,38 +181,75 @@ void Decoder::place_dynamic_shared() {
       if (meaning.dynamic) meaning.address = dynamic;
     }
   };
-  move(module_names_);
+  for (Names& names : module_names_) move(names);
   for (FunctionNames& f : names_) {
     for (Names& names : f.scopes) move(names);
   }
 }
 
-bool Decoder::declare_module() {
-  std::unordered_set<std::string_view> mentioned;
-  for (const Reached& f : functions_) {
-    for (const Statement& s : f.body.statements) mention(s.operands, mentioned);
-  }
+// The functions that are reached, under the names that each file has for them.
+void Decoder::declare_functions(const Symbols& symbols) {
+  std::unordered_map<const Function*, std::uint32_t> routine_of;
   for (std::uint32_t r = 0; r < functions_.size(); ++r) {
-    program_.routines.emplace_back().name = functions_[r].function->name;
-    program_.routines.back().builtin = functions_[r].builtin;
-    module_names_[functions_[r].function->name] = {
+    Routine& routine = program_.routines.emplace_back();
+    routine.function = functions_[r].function;
+    routine.name = routine.function->name;
+    routine.builtin = functions_[r].builtin;
+    routine_of[routine.function] = r;
+  }
+  for (const Function& f : program_.module->functions) {
+    const auto found = routine_of.find(symbols.function(f.name, f.part));
+    if (found == routine_of.end()) continue;
+    const std::uint32_t r = found->second;
+    module_names_[f.part][f.name] = {
         Meaning::Kind::function, r,     functions_base + r * function_step,
         Space::generic,          false, false};
   }
+}
+
+bool Decoder::declare_variables(const Symbols& symbols, const std::vector<Mentioned>& mentioned) {
+  std::unordered_map<const Variable*, Meaning> placed;
   for (const Variable& variable : program_.module->variables) {
+    const Variable& meant = *symbols.variable(variable.name, variable.part);
     // Shared memory that other entries use costs this one nothing; what lies in another file is
     // missed only where it is wanted.
     const bool elsewhere =
-        variable.external && variable.bytes > 0;  // and not dynamic shared memory
-    if ((variable.space == Space::shared || elsewhere) && !mentioned.count(variable.name)) continue;
-    if (!place(variable, module_names_)) return false;
+        meant.linkage == Linkage::external && meant.bytes > 0;  // and not dynamic shared memory
+    if ((meant.space == Space::shared || elsewhere) &&
+        !mentioned[variable.part].count(variable.name)) {
+      continue;
+    }
+    Names& names = module_names_[variable.part];
+    const auto known = placed.find(&meant);
+    if (known != placed.end()) {
+      names[variable.name] = known->second;
+      continue;
+    }
+    if (!place(meant, names)) return false;
+    placed[&meant] = names[variable.name];
   }
+  return true;
+}
+
+bool Decoder::declare_module() {
+  const Symbols symbols(*program_.module);
+  module_names_.resize(program_.module->parts.size());
+  std::vector<Mentioned> mentioned(module_names_.size());
+  for (const Reached& f : functions_) {
+    for (const Statement& s : f.body.statements) {
+      mention(s.operands, mentioned[f.function->part]);
+    }
+  }
+  declare_functions(symbols);
+  if (!declare_variables(symbols, mentioned)) return false;
   names_.resize(functions_.size());
   const bool allocates = std::any_of(functions_.begin(), functions_.end(), [](const Reached& f) {
     return f.builtin == Builtin::allocate || f.builtin == Builtin::release;
   });
   if (allocates && !place_drivers(heap_name, heap_bytes)) return false;
-  const bool meets = mentioned.count("%envreg1") || mentioned.count("%envreg2");
+  const bool meets = std::any_of(mentioned.begin(), mentioned.end(), [](const auto& names) {
+    return names.count("%envreg1") || names.count("%envreg2");
+  });
   return !meets || place_drivers(grid_workspace_name, grid_workspace_bytes);
 }
 
@@ -219,7 +259,7 @@ bool Decoder::place_drivers(std::string_view name, std::uint64_t bytes) {
   variable.name = name;
   variable.align = 256;
   variable.bytes = bytes;
-  return place(variable, module_names_);
+  return place(variable, module_names_[0]);
 }
 
 bool Decoder::declare_parameters(const std::vector<Parameter>& parameters,
@@ -348,9 +388,8 @@ Decoder::Meaning Decoder::look_up(std::string_view name, std::uint32_t scope) co
   }
   const Names& parameters = names().parameters;
   if (const auto found = parameters.find(name); found != parameters.end()) return found->second;
-  if (const auto found = module_names_.find(name); found != module_names_.end()) {
-    return found->second;
-  }
+  const Names& global = module_names_[functions_[routine_].function->part];
+  if (const auto found = global.find(name); found != global.end()) return found->second;
   for (std::uint32_t half : {0u, 1u}) {
     if (name != (half ? "%envreg2" : "%envreg1")) continue;
     return {Meaning::Kind::grid_workspace, half, 0, Space::reg, false, false};
@@ -376,6 +415,10 @@ std::string Program::name_of_register(std::uint32_t index) const {
 std::string_view Program::source_file(const Instruction& i) const {
   const auto found = module->files.find(i.file);
   return i.source_line && found != module->files.end() ? found->second : std::string_view{};
+}
+
+std::string_view Program::target() const {
+  return module->parts[entry.part].target;
 }
 
 std::string_view Program::caller_file(const Instruction& i) const {

@@ -201,6 +201,8 @@ std::vector<FieldWords> fields() {
                              {Field::replace, "replace"},
                              {Field::down, "down"},
                              {Field::oob, "oob"},
+                             {Field::ashift, "ashift"},
+                             {Field::red, "red"},
                              {Field::cp_fenceproxy, "cp_fenceproxy"}}) {
     set(field, name, {name});
   }
@@ -419,7 +421,8 @@ bool suits(const CompiledForm& form, std::string_view looks) {
     const bool offsets = rule.kind == OperandRule::Kind::offsets;
     const bool vector = rule.kind == OperandRule::Kind::read_vector ||
                         rule.kind == OperandRule::Kind::write_vector || offsets;
-    if (is_address(rule) != (look == '[') || (look == '{' && !vector)) return false;
+    if (look != 'e' && is_address(rule) != (look == '[')) return false;
+    if (look == '{' && !vector) return false;
     if (vector && (rule.count || rule.columns || offsets) && look != '{') return false;
   }
   return next == looks.size();

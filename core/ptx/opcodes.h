@@ -98,7 +98,7 @@ enum class Field : std::uint8_t {
   tensor_step, cta_group, cluster, kind, ws, collector, cells, times, packing, arrival,
   copied, warps, to_format, from_format, down, launch_step, answer, multicast_all,
   group_step, group_shape, sparse, block_scale, scale_vectors, mma_kind, scaled, scale_vector,
-  type5, scale_factor, oob,
+  type5, scale_factor, oob, ashift, red,
   count_
 };
 // clang-format on
@@ -336,7 +336,8 @@ const Opcode* opcode_named(std::string_view name);
 // Fits the modifiers to the forms of an opcode, in a form's order or, where none takes them so, in
 // their own: the number of the first form that takes all of them and operands that look like these;
 // where none does, of the first that takes so many; then of the first that takes the modifiers; or
-// -1. `looks` has a letter for each operand: '[' an address, '{' a vector, '.' anything else.
+// -1. `looks` has a letter for each operand: '[' an address, '{' a vector, 'e' an element of an
+// array or its address, '.' anything else.
 int match(const Opcode& opcode, const std::vector<std::string_view>& modifiers,
           std::string_view looks, Modifiers& out);
 const std::vector<OperandRule>& operands_of(const Opcode& opcode, int form);

@@ -123,6 +123,9 @@ bool Decoder::name(const Statement& s, const OperandRule& rule, Type type, const
                        rule.kind == OperandRule::Kind::write_predicate ||
                        rule.kind == OperandRule::Kind::write_vector;
   const Meaning meaning = look_up(w.name, s.scope);
+  if (w.indexed && meaning.kind != Meaning::Kind::memory) {
+    return fail(s, fmt::format("'{}' has an index, but is no variable", w.name));
+  }
   switch (meaning.kind) {
     case Meaning::Kind::nothing:
       if (const std::string_view why = refused_register(w.name); !why.empty()) {
@@ -134,7 +137,7 @@ bool Decoder::name(const Statement& s, const OperandRule& rule, Type type, const
       if (bits_of(type) != 32) {
         return fail(s, fmt::format("'{}' has 32 bits, but {} is needed", w.name, name_of(type)));
       }
-      const std::uint64_t at = module_names_.at(grid_workspace_name).address;
+      const std::uint64_t at = module_names_[0].at(grid_workspace_name).address;
       out = constant(type, meaning.index ? at & 0xffffffff : at >> 32);
       return true;
     }
@@ -148,11 +151,11 @@ bool Decoder::name(const Statement& s, const OperandRule& rule, Type type, const
       if (class_of(type) == Class::floating || bits_of(type) < least) {
         return fail(s, fmt::format("the address of '{}' does not fit {}", w.name, name_of(type)));
       }
-      out = constant(type, meaning.address + w.bits, meaning.space == Space::shared);
+      out = constant(type, meaning.place(w), meaning.space == Space::shared);
       if (!meaning.in_frame || meaning.index == no_register) return true;
       out.kind = Operand::Kind::frame;
       out.index = meaning.index;
-      out.value = meaning.address + w.bits;
+      out.value = meaning.place(w);
       return true;
     }
     case Meaning::Kind::special: {
@@ -229,7 +232,9 @@ bool Decoder::vector(const Statement& s, const OperandRule& rule, Type type, con
 
 // [reg+8], [variable+8], [parameter+8], [8]
 bool Decoder::address(const Statement& s, Space space, const Written& w, Operand& out) {
-  if (w.kind != Written::Kind::address) return fail(s, "an address in [ ] is needed");
+  if (w.kind != Written::Kind::address && !w.indexed) {
+    return fail(s, "an address in [ ] is needed");
+  }
   if (!w.elements.empty()) return fail(s, "only one address in [ ] is wanted");
   return place_address(s, space, w, out);
 }
@@ -241,7 +246,7 @@ bool Decoder::place_address(const Statement& s, Space space, const Written& w, O
   out.type = Type::b64;
   if (w.name.empty()) return true;
   const Meaning meaning = look_up(w.name, s.scope);
-  if (meaning.kind == Meaning::Kind::reg) {
+  if (meaning.kind == Meaning::Kind::reg && !w.indexed) {
     const Type reg = program_.registers[meaning.index].type;
     if (bits_of(reg) != 32 && bits_of(reg) != 64) {
       return fail(
@@ -261,7 +266,7 @@ bool Decoder::place_address(const Statement& s, Space space, const Written& w, O
     return fail(s, fmt::format("'{}' is in .{}, but the instruction accesses .{}", w.name,
                                name_of(meaning.space), name_of(space)));
   }
-  out.value += meaning.address;
+  out.value = meaning.place(w);
   out.in_shared = meaning.space == Space::shared;
   if (meaning.in_frame) out.index = meaning.index;
   return true;
@@ -335,21 +340,22 @@ bool Decoder::move_frame_address(const Statement& s, Instruction& out) {
     found = found || program_.operands[out.first + k].kind == Operand::Kind::frame;
   }
   if (!found) return true;
-  if (out.op != Op::mov || bits_of(out.modifiers.type()) != 64) {
-    return fail(s, "the address of a function's own variable is only taken by a 64-bit mov");
+  if (out.op != Op::mov) {
+    return fail(s, "the address of a function's own variable is only taken by a mov");
   }
+  const Type type = bits_of(out.modifiers.type()) == 64 ? Type::u64 : Type::u32;
   const Operand from = program_.operands[out.first + 1];
   out.op = Op::add;
   out.unit = Unit::integer;
   out.form = 0;
   out.modifiers = {};
-  out.modifiers.set(Field::type, static_cast<std::uint8_t>(Type::u64));
+  out.modifiers.set(Field::type, static_cast<std::uint8_t>(type));
   Operand base;
   base.kind = Operand::Kind::reg;
-  base.type = Type::u64;
+  base.type = type;
   base.index = from.index;
   program_.operands[out.first + 1] = base;
-  program_.operands.push_back(constant(Type::u64, from.value));
+  program_.operands.push_back(constant(type, from.value));
   out.count = 3;
   return true;
 }

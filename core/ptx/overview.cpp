@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "core/ptx/targets.h"
 
@@ -179,6 +180,53 @@ class Pointers {
   std::map<std::uint32_t, Type> found_;
 };
 
+bool mentions(std::string_view text, std::string_view name);
+
+// Follows the addresses of parameters to copies of tensors, whose maps are there.
+class Maps {
+ public:
+  explicit Maps(const Program& program) : program_(program), at_(program.registers.size(), -1) {}
+
+  // The offsets in .param where tensor maps are.
+  std::set<std::uint32_t> find() {
+    for (int pass = 0; pass < 2; ++pass) {  // the second for what a loop carries round
+      for (const Instruction& i : program_.code) look(i);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  bool names_a_parameter(const Instruction& i) const {
+    const std::vector<Parameter>& all = program_.entry.parameters;
+    return std::any_of(all.begin(), all.end(),
+                       [&](const Parameter& p) { return mentions(i.text, p.name); });
+  }
+
+  void look(const Instruction& i) {
+    const Operand* o = program_.operands_of(i);
+    const bool copies = i.op == Op::cp && i.modifiers.has(Field::tensor);
+    for (std::uint32_t k = 0; copies && k < i.count; ++k) {
+      if (o[k].kind != Operand::Kind::address || o[k].index == no_register) continue;
+      if (at_[o[k].index] < 0) continue;
+      found_.insert(
+          static_cast<std::uint32_t>(at_[o[k].index] + static_cast<std::int64_t>(o[k].value)));
+    }
+    if (i.count < 2 || o[0].kind != Operand::Kind::reg) return;
+    if (i.op != Op::mov && i.op != Op::cvta && i.op != Op::add) return;
+    std::int64_t at = -1, more = 0;
+    for (std::uint32_t k = 1; k < i.count; ++k) {
+      if (o[k].kind == Operand::Kind::reg) at = std::max(at, at_[o[k].index]);
+      if (o[k].kind == Operand::Kind::constant) more += static_cast<std::int64_t>(o[k].value);
+    }
+    if (at < 0 && i.op == Op::mov && names_a_parameter(i)) at = 0;  // the offset is the constant
+    if (at >= 0) at_[o[0].index] = at + more;
+  }
+
+  const Program& program_;
+  std::vector<std::int64_t> at_;  // of a register: the offset whose address it has; -1: none
+  std::set<std::uint32_t> found_;
+};
+
 bool is_word(char c) {
   return c == '_' || c == '$' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
          (c >= 'A' && c <= 'Z');
@@ -205,6 +253,7 @@ bool is_tensor_map(const Program& program, const Parameter& p) {
 
 std::vector<ParameterUse> uses(const Program& program) {
   const std::map<std::uint32_t, Type> pointers = Pointers(program).find();
+  const std::set<std::uint32_t> maps = Maps(program).find();
   std::vector<ParameterUse> out;
   for (const Parameter& p : program.entry.parameters) {
     ParameterUse& use = out.emplace_back();
@@ -212,6 +261,10 @@ std::vector<ParameterUse> uses(const Program& program) {
     for (auto at = pointers.lower_bound(p.offset);
          at != pointers.end() && at->first < p.offset + p.bytes; ++at) {
       use.pointers.push_back({at->first - p.offset, at->second});
+    }
+    for (auto at = maps.lower_bound(p.offset); at != maps.end() && *at + 128 <= p.offset + p.bytes;
+         ++at) {
+      use.maps.push_back(*at - p.offset);
     }
     if (is_tensor_map(program, p)) {
       use.kind = Kind::tensor_map;

@@ -26,6 +26,7 @@ struct ParameterUse {
     Type element = Type::none;
   };
   std::vector<Pointer> pointers;
+  std::vector<std::uint32_t> maps;  // and its tensor maps
 };
 
 struct Overview {

@@ -155,6 +155,7 @@ enum class Builtin : std::uint8_t { none, print, assertion, allocate, release };
 // nest; the entry's begins at 0, the others' where the hidden register `frame` says.
 struct Routine {
   std::string_view name;
+  const Function* function = nullptr;  // of Program::module
   Builtin builtin = Builtin::none;
   std::uint32_t first = 0;  // instruction
   std::uint32_t frame_bytes = 0;
@@ -227,6 +228,7 @@ struct Program {
   // The source file of an instruction's .loc, or empty.
   std::string_view source_file(const Instruction& i) const;
   std::string_view caller_file(const Instruction& i) const;
+  std::string_view target() const;  // of the file that the entry is in
 };
 
 // Decodes one entry of a module: names, forms, operand types, control flow, places.

@@ -53,10 +53,13 @@ Argument Argument::u64(std::uint64_t value) {
 }
 
 std::string place_text(const Site& site) {
-  if (!site.source_line) return site.ptx_line ? fmt::format("PTX line {}", site.ptx_line) : "";
+  const std::string ptx = !site.ptx_place.empty() ? site.ptx_place
+                          : site.ptx_line         ? fmt::format("PTX line {}", site.ptx_line)
+                                                  : "";
+  if (!site.source_line) return ptx;
   std::string out = fmt::format("{}:{}", site.source, site.source_line);
-  if (site.caller_line) out += fmt::format(", called at {}:{}", site.caller, site.caller_line);
-  if (site.ptx_line) out += fmt::format(" (PTX line {})", site.ptx_line);
+  if (site.caller_line) out = fmt::format("{}:{}, through {}", site.caller, site.caller_line, out);
+  if (!ptx.empty()) out += fmt::format(" ({})", ptx);
   return out;
 }
 

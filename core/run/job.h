@@ -33,6 +33,7 @@ struct Dim3 {
 struct Program {
   std::string name;  // the file's name or the catalog's name of the kernel, for messages
   std::string ptx;
+  std::vector<Program> linked{};  // other files that define what this one only declares
 };
 
 struct Launch {
@@ -104,16 +105,17 @@ struct Site {
   std::string kernel;
   std::string source;
   std::uint32_t source_line = 0;
-  // Where a function of another file was called, in the kernel's own file.
+  // Where a function of another file was called, in the kernel's own file: inlined, or by a call.
   std::string caller;
   std::uint32_t caller_line = 0;
-  std::uint32_t ptx_line = 0;
+  std::uint32_t ptx_line = 0;  // of all files together
+  std::string ptx_place;       // "b.ptx:12", where there are several
   Dim3 block{0, 0, 0};
   std::uint32_t warp = 0;
   std::uint32_t lane = 0;
 };
 
-// "kernels/device/mbarrier.h:44, called at kernels/blackwell/hgemm_v1.cu:51 (PTX line 413)"
+// "kernels/blackwell/hgemm_v1.cu:51, through kernels/device/mbarrier.h:44 (PTX line 413)"
 std::string place_text(const Site& site);
 // "elementwise_add, kernels/elementwise/add.cu:42 (PTX line 118), block (3,0,0), warp 2, lane 5"
 std::string text(const Site& site);

@@ -148,12 +148,12 @@ std::optional<std::string> bad_packing(const MapFields& m) {
 }  // namespace
 
 std::string_view name_of(MapPacking packing) {
-  constexpr std::string_view names[] = {"none", "b4x16_p64", "b6x16_p32"};
+  constexpr std::string_view names[] = {"none", "b4x16_p64", "b6x16_p32", "b4x16"};
   return names[static_cast<std::size_t>(packing)];
 }
 
 std::optional<MapPacking> packing_named(std::string_view name) {
-  for (const MapPacking p : {MapPacking::b4x16_p64, MapPacking::b6x16_p32}) {
+  for (const MapPacking p : {MapPacking::b4x16_p64, MapPacking::b6x16_p32, MapPacking::b4x16}) {
     if (name_of(p) == name) return p;
   }
   return std::nullopt;
@@ -175,7 +175,40 @@ u32 span_of(MapSwizzle swizzle) {
   return spans[static_cast<std::size_t>(swizzle)];
 }
 
+MapFields in_bytes(MapFields map) {
+  if (map.packing != MapPacking::b4x16) return map;
+  map.dims[0] /= 2;
+  map.box[0] /= 2;
+  map.dtype = DType::u8;
+  map.packing = MapPacking::none;
+  return map;
+}
+
+namespace {
+
+// Two elements a byte (cuTensorMapEncodeTiled: "globalDim[0] must be a multiple of 2").
+std::optional<std::string> bad_halves(const MapFields& m) {
+  if (m.pixels) return "im2col of b4x16 is not simulated; boxes are";
+  if (m.interleave != MapInterleave::none) return "elements of b4x16 are not interleaved";
+  if (m.nan_fill) return "elements of b4x16 cannot be filled with NaN";
+  if (m.dims[0] % 2) {
+    return fmt::format("dimension 0 has {} elements of 4 bits; an even number would work",
+                       m.dims[0]);
+  }
+  if (m.box[0] % 32 == 0 && m.box[0] <= 256) return std::nullopt;
+  return fmt::format(
+      "the box has {} elements of 4 bits along dimension 0; a multiple of 32, which are 16 bytes, "
+      "up to 256 would work",
+      m.box[0]);
+}
+
+}  // namespace
+
 std::optional<std::string> objection(const MapFields& m) {
+  if (m.packing == MapPacking::b4x16) {
+    if (auto wrong = bad_halves(m)) return wrong;
+    return objection(in_bytes(m));
+  }
   if (m.rank == 0 || m.rank > most_map_dims) {
     return fmt::format("a tensor map has 1 to {} dimensions, not {}", most_map_dims, m.rank);
   }

@@ -47,7 +47,11 @@ constexpr std::uint32_t most_map_dims = 5;
 // 16 in shared memory, with padding that nobody initialises (PTX ISA 5.5.1.1.1): what tcgen05.mma
 // of kinds f8f6f4 and mxf8f6f4 reads. The driver's 16U4_ALIGN16B and 16U6_ALIGN16B. An element
 // counts as one byte of shared memory here: the map's type is u8.
-enum class MapPacking : std::uint8_t { none, b4x16_p64, b6x16_p32 };
+//
+// b4x16, the driver's 16U4_ALIGN8B, are elements of 4 bits that are packed on both sides: what
+// kinds mxf4 and mxf4nvf4 read. Its map counts elements, and in_bytes() is the map of the bytes
+// that they are in.
+enum class MapPacking : std::uint8_t { none, b4x16_p64, b6x16_p32, b4x16 };
 std::string_view name_of(MapPacking packing);  // "b4x16_p64"
 std::optional<MapPacking> packing_named(std::string_view name);
 
@@ -92,6 +96,7 @@ struct MapFields {
   std::uint32_t element_bytes() const { return static_cast<std::uint32_t>(bytes_of(dtype)); }
   std::uint64_t global_bytes(std::uint64_t elements) const {
     if (packing == MapPacking::none) return elements * element_bytes();
+    if (packing == MapPacking::b4x16) return elements / 2;
     return elements / 16 * (packing == MapPacking::b4x16_p64 ? 8 : 12);
   }
   // Elements along a dimension of the box that are copied: every `steps`-th.
@@ -99,6 +104,9 @@ struct MapFields {
   // Bytes side by side in what is copied: of a box's row, or a pixel.
   std::uint32_t row_bytes() const { return (pixels ? pixels->channels : box[0]) * element_bytes(); }
 };
+
+// Of b4x16 the map of bytes of two elements each; any other as it is.
+MapFields in_bytes(MapFields map);
 
 // What the driver would not take; nothing where it does.
 std::optional<std::string> objection(const MapFields& map);

@@ -4,6 +4,7 @@
 
 #include "core/ptx/module.h"
 #include "core/run/fit_launch.h"
+#include "core/run/modules.h"
 #include "kernels/gpu/execution.h"
 #include "kernels/gpu/resources.h"
 
@@ -41,14 +42,14 @@ struct GpuDevice::Fitting {
 };
 
 Outcome<GpuDevice::Fitting> GpuDevice::fitting(const Job& job) {
-  Outcome<ptx::Module> module = ptx::parse_module(job.program.name, job.program.ptx);
+  Outcome<ptx::Module> module = module_of(job.program);
   if (!module) return module.error();
   const Outcome<const ptx::Function*> entry = module->entry(job.launch.entry);
   if (!entry) return entry.error();
-  const std::string where = fmt::format("{}:{}", module->name, (*entry)->line);
+  const std::string where = module->place((*entry)->line);
   if (auto error = misfit(**entry, job.launch, where)) return *error;
   if (auto error = misfit(**entry, job.arguments, job.buffers.size(), where)) return *error;
-  if (const auto why = unfit(module->target, chip_)) {
+  if (const auto why = unfit(module->parts[(*entry)->part].target, chip_)) {
     return Error{ErrorKind::no_device,
                  fmt::format("{} {}, but the GPU here is {}. Use --on sim.", (*entry)->name, *why,
                              chip_.text()),

@@ -49,6 +49,10 @@ std::string find_functions(void* library, Driver& d) {
   from.get(d.cuCtxSetCurrent, "cuCtxSetCurrent");
   from.get(d.cuModuleLoadDataEx, "cuModuleLoadDataEx");
   from.get(d.cuModuleUnload, "cuModuleUnload");
+  from.get(d.cuLinkCreate, "cuLinkCreate_v2");
+  from.get(d.cuLinkAddData, "cuLinkAddData_v2");
+  from.get(d.cuLinkComplete, "cuLinkComplete");
+  from.get(d.cuLinkDestroy, "cuLinkDestroy");
   from.get(d.cuModuleGetFunction, "cuModuleGetFunction");
   from.get(d.cuFuncSetAttribute, "cuFuncSetAttribute");
   from.get(d.cuMemAlloc, "cuMemAlloc_v2");

@@ -18,6 +18,7 @@ using CUdevice = int;
 using CUdeviceptr = unsigned long long;
 using CUcontext = struct CUctx_st*;
 using CUmodule = struct CUmod_st*;
+using CUlinkState = struct CUlinkState_st*;
 using CUfunction = struct CUfunc_st*;
 using CUstream = struct CUstream_st*;
 using CUevent = struct CUevent_st*;
@@ -54,6 +55,7 @@ constexpr int multiprocessors = 16, capability_major = 75, capability_minor = 76
 constexpr int max_dynamic_shared = 8, larger_clusters_allowed = 14;
 // CUjit_option
 constexpr int jit_error_log = 5, jit_error_log_bytes = 6;
+constexpr int linked_is_ptx = 1;  // CUjitInputType
 
 struct LaunchAttribute {  // CUlaunchAttribute
   int id;
@@ -89,6 +91,11 @@ struct Driver {
   Result (*cuModuleLoadDataEx)(CUmodule* module, const void* image, unsigned count, int* options,
                                void** values);
   Result (*cuModuleUnload)(CUmodule module);
+  Result (*cuLinkCreate)(unsigned count, int* options, void** values, CUlinkState* state);
+  Result (*cuLinkAddData)(CUlinkState state, int type, void* data, std::size_t bytes,
+                          const char* name, unsigned count, int* options, void** values);
+  Result (*cuLinkComplete)(CUlinkState state, void** image, std::size_t* bytes);
+  Result (*cuLinkDestroy)(CUlinkState state);
   Result (*cuModuleGetFunction)(CUfunction* function, CUmodule module, const char* name);
   Result (*cuFuncSetAttribute)(CUfunction function, int attribute, int value);
   Result (*cuMemAlloc)(CUdeviceptr* address, std::size_t bytes);

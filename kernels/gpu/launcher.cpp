@@ -37,19 +37,32 @@ int map_type(DType type) {
   }
 }
 
+int map_type(const MapFields& map) {
+  switch (map.packing) {
+    case MapPacking::none:
+      return map_type(map.dtype);
+    case MapPacking::b4x16:
+      return 13;  // 16U4_ALIGN8B
+    case MapPacking::b4x16_p64:
+      return 14;  // 16U4_ALIGN16B
+    default:
+      return 15;  // 16U6_ALIGN16B
+  }
+}
+
 }  // namespace
 
 // The corners' order is CuTe's (copy_traits_sm90_im2col.hpp): W first.
 Result encode_map(const Driver& driver, const MapFields& map, std::byte* bits) {
   if (map.pixels) {
     return driver.cuTensorMapEncodeIm2col(
-        bits, map_type(map.dtype), map.rank, reinterpret_cast<void*>(map.address), map.dims.data(),
+        bits, map_type(map), map.rank, reinterpret_cast<void*>(map.address), map.dims.data(),
         map.strides.data() + 1, map.pixels->lower.data(), map.pixels->upper.data(),
         map.pixels->channels, map.pixels->column, map.steps.data(),
         static_cast<int>(map.interleave), static_cast<int>(map.swizzle), 0, map.nan_fill);
   }
   return driver.cuTensorMapEncodeTiled(
-      bits, map_type(map.dtype), map.rank, reinterpret_cast<void*>(map.address), map.dims.data(),
+      bits, map_type(map), map.rank, reinterpret_cast<void*>(map.address), map.dims.data(),
       map.strides.data() + 1, map.box.data(), map.steps.data(), static_cast<int>(map.interleave),
       static_cast<int>(map.swizzle), 0, map.nan_fill);
 }
@@ -63,7 +76,7 @@ Outcome<Launcher> Launcher::load(std::shared_ptr<Context> context, const Chip& c
   out.cluster_ = cluster_of(entry, launch);
   out.begins_early_ = waits_for_launches_before(module, entry);
   std::string log;
-  const Result result = gpu::load(out.context_, program.ptx, out.module_, log);
+  const Result result = gpu::load(out.context_, program, out.module_, log);
   if (result != Result::success) return not_loaded(driver, chip, program.name, result, log);
   const Result found =
       driver.cuModuleGetFunction(&out.function_, out.module_.get(), out.entry_.c_str());

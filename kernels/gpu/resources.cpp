@@ -25,15 +25,51 @@ Context::~Context() {
   driver_->cuDevicePrimaryCtxRelease(device_);
 }
 
-Result load(const std::shared_ptr<Context>& context, const std::string& ptx, Module& module,
-            std::string& log) {
+namespace {
+
+constexpr unsigned jit_options = 2;
+
+// What the driver's assembler and linker say goes to the options' text.
+struct Log {
   std::array<char, 8192> text{};
-  int options[] = {jit_error_log, jit_error_log_bytes};
-  void* values[] = {text.data(), reinterpret_cast<void*>(text.size())};
+  std::array<int, jit_options> options = {jit_error_log, jit_error_log_bytes};
+  std::array<void*, jit_options> values = {text.data(), reinterpret_cast<void*>(text.size())};
+};
+
+Result link(const Driver& driver, const Program& program, CUmodule& module, Log& log) {
+  CUlinkState state = nullptr;
+  Result result = driver.cuLinkCreate(jit_options, log.options.data(), log.values.data(), &state);
+  if (result != Result::success) return result;
+  const auto add = [&](const Program& file) {
+    if (result != Result::success) return;
+    // The driver wants the terminating zero of PTX counted.
+    result = driver.cuLinkAddData(state, linked_is_ptx, const_cast<char*>(file.ptx.c_str()),
+                                  file.ptx.size() + 1, file.name.c_str(), 0, nullptr, nullptr);
+  };
+  add(program);
+  for (const Program& other : program.linked) add(other);
+  void* image = nullptr;
+  std::size_t bytes = 0;
+  if (result == Result::success) result = driver.cuLinkComplete(state, &image, &bytes);
+  if (result == Result::success) {
+    result = driver.cuModuleLoadDataEx(&module, image, 0, nullptr, nullptr);
+  }
+  driver.cuLinkDestroy(state);
+  return result;
+}
+
+}  // namespace
+
+Result load(const std::shared_ptr<Context>& context, const Program& program, Module& module,
+            std::string& log) {
+  Log said;
   CUmodule handle = nullptr;
   const Driver& driver = context->driver();
-  const Result result =
-      driver.cuModuleLoadDataEx(&handle, ptx.c_str(), std::size(options), options, values);
+  const Result result = program.linked.empty()
+                            ? driver.cuModuleLoadDataEx(&handle, program.ptx.c_str(), jit_options,
+                                                        said.options.data(), said.values.data())
+                            : link(driver, program, handle, said);
+  std::array<char, 8192>& text = said.text;
   text.back() = 0;
   log = text.data();
   if (result == Result::success) module = {context, handle, driver.cuModuleUnload};

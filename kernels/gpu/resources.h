@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "core/run/job.h"
 #include "kernels/gpu/chip.h"
 #include "kernels/gpu/driver.h"
 
@@ -66,8 +67,9 @@ using Module = Held<CUmodule>;
 using Memory = Held<CUdeviceptr>;
 using Event = Held<CUevent>;
 
-// PTX made into the chip's own code; `log` gets what the driver's assembler says about it.
-Result load(const std::shared_ptr<Context>& context, const std::string& ptx, Module& module,
+// PTX made into the chip's own code, its files linked where there are several; `log` gets what the
+// driver's assembler says about it.
+Result load(const std::shared_ptr<Context>& context, const Program& program, Module& module,
             std::string& log);
 Result allocate(const std::shared_ptr<Context>& context, std::size_t bytes, Memory& memory);
 Result create(const std::shared_ptr<Context>& context, Event& event);

@@ -179,7 +179,7 @@ const std::map<std::string, std::string>& marks() {
 // As comments of the device files say it, in the line of the figure.
 Marked marked_in_files() {
   Marked out;
-  for (const char* device : {"a100", "b200", "h100", "h200"}) {
+  for (const char* device : {"a100", "b200", "gb300", "h100", "h200", "rtx5090"}) {
     std::ifstream file(root / "assets/devices" / (std::string(device) + ".toml"));
     std::string table;
     for (std::string line; std::getline(file, line);) {
@@ -223,7 +223,7 @@ Marked marked_in_manual() {
       if (why.rfind(" " + words, 0) == 0) mark = each;
     }
     if (mark.empty()) continue;
-    for (const char* device : {"a100", "b200", "h100", "h200"}) {
+    for (const char* device : {"a100", "b200", "gb300", "h100", "h200", "rtx5090"}) {
       if (!has(devices, device)) continue;
       for (const std::string& name : names) out[device + (" " + table) + name] = mark;
     }

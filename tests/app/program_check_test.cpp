@@ -135,6 +135,19 @@ TEST_F(Check, TellsAllThatIsRefusedWithItsPlaceAndText) {
   EXPECT_EQ(one.exit_code, 0) << one.err;
 }
 
+TEST_F(Check, AnEntryWhoseBodyCannotBeReadKeepsItsParameters) {
+  write("body.ptx",
+        ".version 8.0\n.target sm_80\n.address_size 64\n"
+        ".visible .entry k(.param .u64 a, .param .u32 n)\n{\nmov.u32 ^, 1;\nret;\n}\n");
+  const Ended ended = run({"check", "body.ptx"});
+  EXPECT_EQ(ended.exit_code, 2) << ended.err;
+  EXPECT_TRUE(has(ended.out, "parameter 1  u32")) << ended.out;
+  EXPECT_TRUE(has(ended.out, "refused: body.ptx:6")) << ended.out;
+  const auto [code, document] = run_json({"check", "body.ptx"});
+  EXPECT_EQ(code, 2);
+  EXPECT_EQ(entry_of(document, 0)["parameters"].size(), 2u);
+}
+
 TEST_F(Check, RefusalsAreOneDocument) {
   write("refused.ptx", refused);
   const auto [code, document] = run_json({"check", "refused.ptx"});
@@ -156,6 +169,40 @@ TEST_F(Check, WhatIsNoPtxIsASentence) {
   EXPECT_EQ(two.exit_code, 2);
   EXPECT_TRUE(has(two.err, "bad good")) << two.err;
   EXPECT_FALSE(exists("two.toml"));
+}
+
+// Parameters in one struct, as CUTLASS passes them: a tensor map at byte 64, another at 256.
+TEST_F(Check, TensorMapsInAStructAreSeen) {
+  write("maps.ptx", R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k(.param .u32 n, .param .align 64 .b8 params[384])
+{
+	.reg .b32 %r<8>;
+	.reg .b64 %d<8>;
+	.shared .align 128 .b8 tile[8192];
+	.shared .align 8 .b64 bar;
+	mov.b64 %d0, params;
+	cvta.param.u64 %d1, %d0;
+	add.s64 %d2, %d1, 256;
+	mov.u32 %r0, tile;
+	mov.u32 %r1, bar;
+	mov.u32 %r2, 0;
+	prefetch.param.tensormap [params+64];
+	add.s64 %d3, %d1, 64;
+	cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r0], [%d3, {%r2, %r2}], [%r1];
+	cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r0], [%d2, {%r2, %r2}], [%r1];
+	ret;
+}
+)");
+  const Ended ended = run({"check", "maps.ptx", "-o", "maps.toml"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_TRUE(has(ended.out, "with tensor maps at bytes 64, 256")) << ended.out;
+  const std::string launch = read("maps.toml");
+  EXPECT_TRUE(has(launch, "offset = 64, tensormap = {")) << launch;
+  EXPECT_TRUE(has(launch, "offset = 256, tensormap = {")) << launch;
+  const auto [code, document] = run_json({"check", "maps.ptx"});
+  EXPECT_EQ(entry_of(document, 0)["parameters"][1]["tensor_maps"], json({64, 256}));
 }
 
 // A list of matrices, as a grouped GEMM has it: each thread follows the pointer of its group.

@@ -390,8 +390,9 @@ TEST_F(Run, AChipThatDoesNotFitIsASentence) {
     EXPECT_EQ(ended.out, "");
     return ended.err;
   };
-  EXPECT_TRUE(has(said({"run", "hgemm_v1", "--device", "b100"}),
-                  "no such chip is described; there are a100, b200, h100, h200, or a file"));
+  EXPECT_TRUE(has(
+      said({"run", "hgemm_v1", "--device", "b100"}),
+      "no such chip is described; there are a100, b200, gb300, h100, h200, rtx5090, or a file"));
   EXPECT_TRUE(has(said({"run", "hgemm_v1", "--device", "h200"}),
                   "The PTX is for sm_100a, which does not run on NVIDIA H200 (compute capability "
                   "9.0); it needs compute capability 10.0."));

@@ -28,7 +28,7 @@ from harness import Context, Outcome
 sys.dont_write_bytecode = True
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-NOT_SUITES = {"harness", "host", "run"}
+NOT_SUITES = {"cpp", "harness", "host", "run"}
 
 # What the Python suites need, for the environment that is made where none is given.
 PACKAGES = ["numpy==2.4.6", "torch==2.15.0", "triton==3.9.0", "nvidia-cutlass-dsl==4.8.1",

@@ -23,7 +23,8 @@ namespace {
 
 using namespace tilescope::gpu;
 
-int fault = 0;  // of this context
+int fault = 0;       // of this context
+std::string linked;  // the texts of a program of several files
 
 std::string says(const std::string& key) {
   const char* all = std::getenv("FAKE_CUDA");
@@ -123,6 +124,23 @@ Result cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count, i
   *module = static_cast<CUmodule>(const_cast<void*>(image));
   log("load %zu bytes\n", std::strlen(static_cast<const char*>(image)));
   return code.empty() ? now() : static_cast<Result>(std::stoi(code));
+}
+Result cuLinkCreate_v2(unsigned, int*, void**, CUlinkState* state) {
+  *state = nullptr;
+  return Result::success;
+}
+Result cuLinkAddData_v2(CUlinkState, int, void* data, std::size_t, const char*, unsigned, int*,
+                        void**) {
+  linked += static_cast<const char*>(data);
+  return Result::success;
+}
+Result cuLinkComplete(CUlinkState, void** image, std::size_t* bytes) {
+  *image = linked.data();
+  *bytes = linked.size();
+  return Result::success;
+}
+Result cuLinkDestroy(CUlinkState) {
+  return Result::success;
 }
 Result cuModuleUnload(CUmodule) {
   log("unload\n");

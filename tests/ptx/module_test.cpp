@@ -5,6 +5,7 @@
 
 #include "core/ptx/cursor.h"
 #include "core/ptx/lexer.h"
+#include "core/ptx/symbols.h"
 
 namespace tilescope::ptx {
 namespace {
@@ -41,6 +42,18 @@ TEST(Lexer, TakesWordsDottedWordsNumbersAndStrings) {
                                              ";", "z", "0f3F800000", ".32x32b"}));
 }
 
+TEST(Lexer, EndsBeforeZeroBytes) {
+  using namespace std::string_view_literals;
+  Lexer lexer("ret;\0\0"sv);
+  EXPECT_EQ(lexer.take().text, "ret");
+  EXPECT_EQ(lexer.take().text, ";");
+  EXPECT_EQ(lexer.take().kind, Token::Kind::end);
+  EXPECT_EQ(Lexer("\0"sv).peek().kind, Token::Kind::end);
+  Lexer inside("ret\0;"sv);
+  inside.take();
+  EXPECT_EQ(inside.take().kind, Token::Kind::bad);
+}
+
 TEST(Lexer, CountsLines) {
   Lexer lexer("a\n// b\n/* c\nd */ e\n\nf");
   EXPECT_EQ(lexer.take().line, 1u);
@@ -74,8 +87,8 @@ TEST(Module, KnowsItsTargetFilesAndVariables) {
       ".file 3 \"a b.cu\"\n.global .align 16 .b8 table[2][3];\n.const .u64 where = table+8;\n"
       ".extern .shared .align 128 .b8 pool[];\n.global .u16 counted[] = {1, 2, 3};\n"
       ".section .debug_str\n{\n$L: .b8 1,2,3 }\n");
-  EXPECT_EQ(m.version, "8.0");
-  EXPECT_EQ(m.target, "sm_80");
+  EXPECT_EQ(m.parts[0].version, "8.0");
+  EXPECT_EQ(m.parts[0].target, "sm_80");
   EXPECT_EQ(m.files.at(3), "a b.cu");
   ASSERT_EQ(m.variables.size(), 4u);
   EXPECT_EQ(m.variables[0].bytes, 6u);
@@ -83,7 +96,7 @@ TEST(Module, KnowsItsTargetFilesAndVariables) {
   EXPECT_EQ(m.variables[1].initial.at(0).symbol, "table");
   EXPECT_EQ(m.variables[1].initial.at(0).bits, 8u);
   EXPECT_EQ(m.variables[2].bytes, 0u);
-  EXPECT_TRUE(m.variables[2].external);
+  EXPECT_EQ(m.variables[2].linkage, Linkage::external);
   EXPECT_EQ(m.variables[3].bytes, 6u);
 }
 
@@ -115,6 +128,37 @@ TEST(Module, FindsAnEntryByItsNameOrAUniquePartOfIt) {
             "test.ptx has no entry 'mul'; it has: add, add_wide, sub");
 }
 
+// Several files: each name means what its own file has, else what another one shows; lines and
+// numbers of .file are each file's own.
+TEST(Module, FilesAreLinked) {
+  std::vector<Source> sources;
+  sources.push_back({"a.ptx", head + ".file 1 \"a.cu\"\n.extern .func f();\n.func g() { ret; }\n"});
+  sources.push_back({"b.ptx", head + ".file 1 \"b.cu\"\n.weak .func f() { ret; }\n"});
+  sources.push_back({"c.ptx", head + ".func g() { ret; }\n\n.visible .func f() { ret; }"});
+  const Outcome<Module> m = parse_modules(std::move(sources));
+  ASSERT_TRUE(m.ok()) << m.error().sentence;
+  EXPECT_EQ(m->name, "a.ptx, b.ptx, c.ptx");
+  ASSERT_EQ(m->functions.size(), 5u);
+  EXPECT_EQ(m->place(m->functions[4].line), "c.ptx:6");
+  const Symbols symbols(*m);
+  EXPECT_EQ(symbols.function("f", 0), &m->functions[4]);  // .visible before .weak
+  EXPECT_EQ(symbols.function("f", 1), &m->functions[4]);
+  EXPECT_EQ(symbols.function("g", 0), &m->functions[1]);
+  EXPECT_EQ(symbols.function("g", 1), nullptr);
+  EXPECT_EQ(symbols.function("g", 2), &m->functions[3]);
+  EXPECT_EQ(m->files.at(m->parts[0].first_file + 1), "a.cu");
+  EXPECT_EQ(m->files.at(m->parts[1].first_file + 1), "b.cu");
+}
+
+TEST(Module, ABodyThatDoesNotEndIsOfItsOwnFile) {
+  std::vector<Source> sources;
+  sources.push_back({"a.ptx", head + ".func g() { ret;"});
+  sources.push_back({"b.ptx", head + ".func f() { ret; } }"});
+  const Outcome<Module> m = parse_modules(std::move(sources));
+  ASSERT_FALSE(m.ok());
+  EXPECT_EQ(m.error().where, "a.ptx:4");
+}
+
 TEST(Module, ReadsNoBodyThatNobodyRuns) {
   const Module m = module_of(".entry bad() { this { is } not \"}\" PTX }\n");
   EXPECT_EQ(m.functions.size(), 1u);
@@ -138,6 +182,29 @@ TEST(Body, KeepsLocationsScopesAndText) {
   EXPECT_EQ(branch.guard, "p");
   EXPECT_TRUE(branch.guard_negated);
   EXPECT_EQ(branch.text, "@!p bra L");
+}
+
+// The user's own file: what everything is inlined into, or where that is a library's the outermost
+// that is not.
+TEST(Body, WhatIsInlinedBelongsToTheUsersFile) {
+  const Module m = module_of(
+      ".entry k() {\n"
+      ".loc 2 9 1, function_name $L, inlined_at 1 30 1\nret;\n"  // a header in the user's
+      ".loc 1 5 1, function_name $L, inlined_at 2 80 1\n"
+      ".loc 2 80 1, function_name $L, inlined_at 3 90 1\n"
+      ".loc 1 5 1, function_name $L, inlined_at 2 80 1\nret;\n"   // the user's lambda in CUB's
+      ".loc 2 70 1, function_name $L, inlined_at 3 91 1\nret;\n"  // a library's in a library's
+      "}\n.file 1 \"/home/me/user.cu\"\n.file 2 \"/usr/local/cuda/include/cub/agent.cuh\"\n"
+      ".file 3 \"/opt/cutlass/include/cutlass/device_kernel.h\"\n");
+  const Outcome<Body> body = parse_body(m, m.functions[0]);
+  ASSERT_TRUE(body.ok());
+  ASSERT_EQ(body->statements.size(), 3u);
+  EXPECT_EQ(body->statements[0].caller_file, 1u);
+  EXPECT_EQ(body->statements[0].caller_line, 30u);
+  EXPECT_EQ(body->statements[1].source_line, 5u);
+  EXPECT_EQ(body->statements[1].caller_line, 0u) << "it stands in the user's file itself";
+  EXPECT_EQ(body->statements[2].caller_file, 3u);
+  EXPECT_EQ(body->statements[2].caller_line, 91u);
 }
 
 TEST(Refusals, NameTheLineAndWhatStandsThere) {

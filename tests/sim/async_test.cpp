@@ -118,7 +118,6 @@ TEST(MapBits, AFieldThatIsReplacedIsTheOnlyOneThatChanges) {
   EXPECT_EQ(read->box, (std::array<std::uint32_t, 5>{16, 1, 256, 0, 0}));
   EXPECT_EQ(read->dims, some_map().dims);
   EXPECT_TRUE(replace_field(bits, MapField::box_dim, 5, 16)) << "there is no dimension 5";
-  EXPECT_TRUE(replace_field(bits, MapField::elemtype, 0, 13)) << "4 bits without padding";
 }
 
 // Table 33: 14 is .b4x16_p64, 15 .b6x16_p32.
@@ -144,6 +143,33 @@ TEST(MapBits, ElementsOf4And6BitsArePackedBytes) {
     EXPECT_FALSE(replace_field(bits, MapField::elemtype, 0, 0));
     EXPECT_EQ(decode_map(bits)->packing, MapPacking::none);
   }
+}
+
+// 13 is .b4x16: the map counts elements, and bytes are copied.
+TEST(MapBits, ElementsOf4BitsAreTwoAByte) {
+  MapFields map;
+  map.rank = 2;
+  map.dtype = DType::u8;
+  map.dims = {254, 16};
+  map.strides = {1, 128};
+  map.box = {256, 8};
+  map.steps = {1, 1};
+  MapBits bits = encode(map);
+  EXPECT_FALSE(replace_field(bits, MapField::elemtype, 0, 13));
+  const std::optional<MapFields> read = decode_map(bits);
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->packing, MapPacking::b4x16);
+  EXPECT_EQ(read->dims[0], 254u);
+  const MapFields bytes = in_bytes(*read);
+  EXPECT_EQ(bytes.dims[0], 127u);
+  EXPECT_EQ(bytes.box[0], 128u);
+  EXPECT_EQ(bytes.row_bytes(), 128u);
+  EXPECT_FALSE(replace_field(bits, MapField::box_dim, 0, 80));
+  EXPECT_FALSE(decode_map(bits)) << "40 bytes";
+  EXPECT_FALSE(replace_field(bits, MapField::box_dim, 0, 96));
+  EXPECT_TRUE(decode_map(bits));
+  EXPECT_FALSE(replace_field(bits, MapField::global_dim, 0, 255));
+  EXPECT_FALSE(decode_map(bits)) << "a byte is cut in two";
 }
 
 // The swizzles of PTX ISA 5.5.7 are the layouts' Swizzle<B, 4, 3> on addresses; with atoms of 32

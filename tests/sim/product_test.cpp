@@ -165,8 +165,8 @@ class RandomProduct {
 
   void run() {
     MultiplicationWords w;
-    w.kind = r_.kind;
-    w.ws = r_.ws;
+    w.form.kind = r_.kind;
+    w.form.ws = r_.ws;
     w.d = r_.lane << 16;
     w.instruction = r_.instruction();
     w.a_in_tensor_memory = r_.a_in_tmem;

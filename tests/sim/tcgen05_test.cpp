@@ -132,16 +132,16 @@ TEST(Tcgen05, LongRowsGoOnAtAnAbsoluteAddress) {
 
 TEST(Tcgen05, InstructionDescriptorsOfOthersAreRead) {
   MmaShape s;
-  ASSERT_FALSE(decode(0x08200490u, MmaKind::f16, false, s));  // Cutlass: bf16, 128 x 128
+  ASSERT_FALSE(decode(0x08200490u, {MmaKind::f16}, s));  // Cutlass: bf16, 128 x 128
   EXPECT_EQ(s.m, 128u);
   EXPECT_EQ(s.n, 128u);
   EXPECT_EQ(s.k, 16u);
   EXPECT_EQ(s.a, ElementType::bf16);
   EXPECT_EQ(s.d, SumType::f32);
-  ASSERT_FALSE(decode(0x08400010u, MmaKind::f16, false, s));
+  ASSERT_FALSE(decode(0x08400010u, {MmaKind::f16}, s));
   EXPECT_EQ(s.n, 256u);
-  EXPECT_TRUE(decode(0x10400010u, MmaKind::f16, false, s));  // 256 rows are for two CTAs
-  ASSERT_FALSE(decode(0x10400010u, MmaKind::f16, false, s, true));
+  EXPECT_TRUE(decode(0x10400010u, {MmaKind::f16}, s));  // 256 rows are for two CTAs
+  ASSERT_FALSE(decode(0x10400010u, {MmaKind::f16, false, true}, s));
   EXPECT_EQ(s.m, 256u);
   EXPECT_EQ(s.n, 256u);
 }
@@ -152,7 +152,7 @@ TEST(Tcgen05, InstructionDescriptorsWithScaleFactors) {
   using V = ptx::ScaleVectors;
   MmaShape s;
   const u32 f8 = 1u << 10 | 16u << 17 | 1u << 23 | 8u << 24;  // e4m3 x e5m2, 128 x 128
-  ASSERT_FALSE(decode(f8 | 3u << 29 | 2u << 4, MmaKind::mxf8f6f4, false, s));
+  ASSERT_FALSE(decode(f8 | 3u << 29 | 2u << 4, {MmaKind::mxf8f6f4}, s));
   EXPECT_EQ(s.m, 128u);
   EXPECT_EQ(s.n, 128u);
   EXPECT_EQ(s.k, 32u);
@@ -163,16 +163,16 @@ TEST(Tcgen05, InstructionDescriptorsWithScaleFactors) {
   EXPECT_EQ(s.a_scale_id, 3u);
   EXPECT_EQ(s.b_scale_id, 2u);
   const u32 f4 = 1u << 7 | 1u << 10 | 32u << 17 | 16u << 24;  // e2m1, 256 x 256, ue4m3
-  ASSERT_FALSE(decode(f4, MmaKind::mxf4nvf4, false, s, true, V::block16));
+  ASSERT_FALSE(decode(f4, {MmaKind::mxf4nvf4, false, true, false, false, V::block16}, s));
   EXPECT_EQ(s.m, 256u);
   EXPECT_EQ(s.k, 64u);
   EXPECT_EQ(s.scales(), 4u);
   EXPECT_EQ(s.scale_format, ScaleFormat::ue4m3);
-  ASSERT_FALSE(decode(f4 | 1u << 23 | 2u << 29, MmaKind::mxf4, false, s, true));
+  ASSERT_FALSE(decode(f4 | 1u << 23 | 2u << 29, {MmaKind::mxf4, false, true}, s));
   EXPECT_EQ(s.scales(), 2u);
   EXPECT_EQ(s.a_scale_id, 2u);
   const auto fits = [&](u32 bits, MmaKind kind, V vectors, bool pair = false) {
-    return !decode(bits, kind, false, s, pair, vectors);
+    return !decode(bits, {kind, false, pair, false, false, vectors}, s);
   };
   EXPECT_FALSE(fits(f4, MmaKind::mxf4, V::none, true));    // ue4m3 is for mxf4nvf4
   EXPECT_FALSE(fits(f4, MmaKind::mxf4nvf4, V::x2, true));  // and for blocks of 16
@@ -186,12 +186,14 @@ TEST(Tcgen05, InstructionDescriptorsWithScaleFactors) {
   EXPECT_FALSE(fits(f4 | 1u << 15, MmaKind::mxf4nvf4, V::x4, true));
   const u32 long_rows = f4 | 1u << 31;
   EXPECT_FALSE(fits(long_rows, MmaKind::mxf4nvf4, V::x4, true));  // sm_103a has them
-  ASSERT_FALSE(decode(long_rows | 2u << 29, MmaKind::mxf4nvf4, false, s, true, V::block16, true));
+  ASSERT_FALSE(
+      decode(long_rows | 2u << 29, {MmaKind::mxf4nvf4, false, true, false, true, V::block16}, s));
   EXPECT_EQ(s.k, 96u);
   EXPECT_EQ(s.scales(), 6u);
-  EXPECT_TRUE(decode(long_rows | 1u << 29, MmaKind::mxf4nvf4, false, s, true, V::block16, true));
-  ASSERT_FALSE(
-      decode(long_rows | 1u << 23 | 3u << 29, MmaKind::mxf4, false, s, true, V::none, true));
+  EXPECT_TRUE(
+      decode(long_rows | 1u << 29, {MmaKind::mxf4nvf4, false, true, false, true, V::block16}, s));
+  ASSERT_FALSE(decode(long_rows | 1u << 23 | 3u << 29,
+                      {MmaKind::mxf4, false, true, false, true, V::none}, s));
   EXPECT_EQ(s.scales(), 3u);
   const u32 six_bits = f8 | 3u << 7;
   EXPECT_TRUE(fits(six_bits, MmaKind::mxf8f6f4, V::none));
@@ -229,7 +231,7 @@ TEST(Tcgen05, ShapesOfTwoCtas) {
   const auto fits = [](MmaKind kind, u32 m, u32 n) {
     MmaShape s;
     const u32 types = kind == MmaKind::i8 ? 2u << 4 : 1u << 4;
-    return !decode(types | n >> 3 << 17 | m >> 4 << 24, kind, false, s, true);
+    return !decode(types | n >> 3 << 17 | m >> 4 << 24, {kind, false, true}, s);
   };
   for (const u32 m : {16u, 32u, 64u, 128u, 192u, 256u}) {
     EXPECT_EQ(fits(MmaKind::f16, m, 64), m == 128 || m == 256) << m;

@@ -20,6 +20,7 @@ constexpr std::array findings = {
             ViewName::barriers},
     Finding{"waiter_left_behind", "A missed phase"},
     Finding{"too_many_arrivals", "More arrivals than the phase waits for"},
+    Finding{"phase_not_awaited", "A phase that nobody can have waited for"},
     Finding{"tx_count_out_of_range", "More bytes than an mbarrier can count"},
     Finding{"bad_arrival_count", "A count of arrivals that an mbarrier cannot have"},
     Finding{"bad_parity", "A parity that is neither 0 nor 1", ViewName::barriers},
@@ -71,7 +72,6 @@ constexpr std::array findings = {
     Finding{"tmem_pair_barrier", "dealloc on different sides of a cluster barrier"},
     Finding{"no_pair", ".cta_group::2 without a peer CTA"},
     Finding{"bad_descriptor", "An invalid descriptor"},
-    Finding{"shift_direction", "tcgen05.shift: direction not known"},
     Finding{"unpacked_bits", "4 or 6 bits in bytes of TMEM: bit positions not known"},
     // Global memory, and the result.
     Finding{"unordered_copies", "Two copies in flight use the same elements", ViewName::matrices},

@@ -436,8 +436,10 @@ bool Flights::signal_completion(Block& block, const AsyncOperation& o) {
   Signal signal;
   signal.complete_bytes = o.transactions;
   signal.arrivals = o.arrivals;
+  auto seen = o.seen.begin();
   for (u32 rank = 0; rank < model_->cluster_size; ++rank) {
     if (!o.arrives_at(rank, block.rank)) continue;
+    signal.seen = o.seen.empty() ? nullptr : &*seen++;
     Block& at = *model_->member(block, rank);
     const Block& by = model_->issuer(block, o);
     if (at.ended) return arrives_too_late(by, o, rank);
@@ -459,7 +461,9 @@ bool Flights::arrives_too_late(const Block& by, const AsyncOperation& o, u32 ran
 }
 
 u32 Flights::agent(Block& block, const AsyncOperation& o) {
-  return block.races.on() ? block.races.operations(o.thread / 32) : 0;
+  if (!block.races.on()) return 0;
+  const u32 warp = o.thread / 32;
+  return is_group_product(o) ? block.races.products(warp) : block.races.operations(warp);
 }
 
 // Its ranges are free again: for those who have seen `warp` up to now.
@@ -472,10 +476,11 @@ void Flights::settle(Block& block, AsyncOperation& o, u32 warp) {
   o.writes.clear();
 }
 
-void Flights::settle_by_agent(Block& block, AsyncOperation& o) {
+u32 Flights::settle_by_agent(Block& block, AsyncOperation& o) {
   const u32 by = agent(block, o);
   settle(block, o, by);
   release_operations(*model_, block, by);
+  return by;
 }
 
 void Flights::wake_groups(Block& block, u32 warp) {

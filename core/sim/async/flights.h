@@ -34,8 +34,9 @@ class Flights {
   bool waits_for_pair();
   // Whether a try_wait answers at once that it is not complete: with --schedule some do.
   bool gives_up_waiting();
-  // What an operation used is free again, for those who wait for what its pipe completes.
-  void settle_by_agent(Block& block, AsyncOperation& operation);
+  // What an operation used is free again, for those who wait for what its pipe completes. Answers
+  // the agent.
+  std::uint32_t settle_by_agent(Block& block, AsyncOperation& operation);
 
   // ---- for who goes on next ----
   // An instruction that issues is executed, and counted: from now on goes the time of its

@@ -83,9 +83,10 @@ std::optional<DType> element_type(std::uint64_t number) {
   return types[number];
 }
 
-// 14 is .b4x16_p64, 15 .b6x16_p32; 13, .b4x16, is not simulated.
+// Table 33.
 MapPacking packing_of(std::uint64_t number) {
-  return number == 14   ? MapPacking::b4x16_p64
+  return number == 13   ? MapPacking::b4x16
+         : number == 14 ? MapPacking::b4x16_p64
          : number == 15 ? MapPacking::b6x16_p32
                         : MapPacking::none;
 }
@@ -183,7 +184,7 @@ std::optional<MapFields> fields_of(const MapBits& bits) {
   map.interleave = static_cast<MapInterleave>(wide.small.interleave);
   map.swizzle = static_cast<MapSwizzle>(wide.small.swizzle);
   map.nan_fill = wide.small.nan_fill != 0;
-  if (wide.small.packing > static_cast<std::uint8_t>(MapPacking::b6x16_p32)) return std::nullopt;
+  if (wide.small.packing > static_cast<std::uint8_t>(MapPacking::b4x16)) return std::nullopt;
   map.packing = static_cast<MapPacking>(wide.small.packing);
   map.strides[0] = map.element_bytes();
   for (std::uint32_t d = 0; d < map.rank; ++d) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "core/sim/checks/evidence.h"
 #include "core/sim/machine/model.h"
@@ -100,13 +101,27 @@ void note_arrival(Mbarrier& b, Actor who, u32 rank) {
   if (b.arrived.size() < most_kept) b.arrived.push_back({warp, lane, who.pc, b.phase, false, rank});
 }
 
-// What the actor did, and has seen, goes to those who will wait for this phase.
-void release(Block& block, Mbarrier& b, const Signal& what, Actor who) {
+// What the actor did, and has seen, goes to those who will wait for this phase. A thread of another
+// block stands for all of that one (core/sim/machine/cluster.cpp); where it is relaxed, or its scope
+// is .cta, which does not include the waiter (8.5, 8.7: not morally strong), it passes on only what
+// was released to the cluster before. An operation passes on what was done by operations; what its
+// thread had seen only where the instruction orders that, too: of cp.async.mbarrier.arrive and
+// complete-tx PTX says that they do not (8.9.1.1).
+void release(Model& machine, Block& block, Mbarrier& b, const Signal& what, Actor who) {
   Races& races = block.races;
   if (!races.on()) return;
   const u32 warp = who.thread / 32;
-  if (who.operation || is_remote(block, who)) {
+  if (who.operation) {
     races.release_agents(warp, b.arriving);
+    if (what.seen) Races::join(b.arriving, *what.seen);
+  } else if (is_remote(block, who)) {
+    races.release_published(b.arriving);
+    if (what.releases && !what.in_cta) {
+      races.release(races.agent_of_rank(who.rank, warp), b.arriving);
+      return;
+    }
+    if (what.releases) b.narrow = who;
+    for (u32 r = 0; r < machine.cluster_size; ++r) machine.member(block, r)->told_narrowly = true;
   } else if (what.releases) {
     races.release(warp, b.arriving);
   } else {
@@ -151,6 +166,7 @@ bool complete_phase(Model& machine, Block& block, u32 offset, Mbarrier& b, Mbarr
   b.arriving = {};
   b.tensor_completed = std::move(b.tensor_arriving);
   b.tensor_arriving = {};
+  b.narrow_before = std::exchange(b.narrow, {0, Mbarrier::no_instruction});
   b.arrived_before = std::move(b.arrived);
   b.arrived.clear();
   b.completer = who;
@@ -305,7 +321,8 @@ bool is_visible(Model& machine, Block& block, u32 offset, const Mbarrier& b, Act
   const u32 maker = b.maker / 32;
   const bool remote = is_remote(block, who);
   const u32 warp = remote ? block.races.agent_of_rank(who.rank, who.thread / 32) : who.thread / 32;
-  if (who.operation || !block.races.on() || block.races.has_seen(warp, maker, b.made_when)) {
+  if (who.operation || !block.races.on() || block.races.has_seen(warp, maker, b.made_when) ||
+      block.told_narrowly) {
     return true;
   }
   const Block& home = home_of(machine, block, who);
@@ -482,7 +499,7 @@ bool signal_mbarrier(Model& machine, Block& block, u32 offset, const Signal& wha
   if (what.arrivals && home.rank / 2 == block.rank / 2) {
     home.tensor.tell(who.thread / 32, b->tensor_arriving);
   }
-  if (what.arrivals || what.complete_bytes) release(block, *b, what, who);
+  if (what.arrivals || what.complete_bytes) release(machine, block, *b, what, who);
   const bool completes =
       (what.arrivals || what.complete_bytes) && bits.pending == 0 && bits.transactions == 0;
   if (completes && what.no_complete) {
@@ -500,10 +517,8 @@ bool suppose_complete(Model& machine, Block& block, u32 offset, Actor who) {
   Mbarrier* b = use_mbarrier(machine, block, offset, who);
   MbarrierBits bits;
   if (!b || !unpack(b->word, bits)) return false;
-  for (const Warp& warp : block.warps) {
-    block.tensor.tell(warp.index, b->tensor_arriving);
-    if (block.races.on()) block.races.release_agents(warp.index, b->arriving);
-  }
+  for (const Warp& warp : block.warps) block.tensor.tell(warp.index, b->tensor_arriving);
+  if (block.races.on()) block.races.release_all(b->arriving);
   bits.transactions = 0;
   if (!complete_phase(machine, block, offset, *b, bits, who)) return false;
   store(machine, block, offset, *b, pack(bits), who);
@@ -515,7 +530,7 @@ void note_completion(Block& block, Mbarrier& b, u32 warp) {
 }
 
 bool knows_completion(const Block& block, const Mbarrier& b, u32 warp) {
-  if (b.phase == 0 || !block.races.on()) return true;
+  if (b.phase == 0 || !block.races.on() || block.told_narrowly) return true;
   for (u32 other = 0; other < b.known.size(); ++other) {
     const Knowledge& k = b.known[other];
     if (k.phases >= b.phase && block.races.has_seen(warp, other, k.when)) return true;

@@ -83,6 +83,10 @@ struct Mbarrier {
   Races::Clock arriving{}, completed{};  // what those who arrive have done; of the phase before
   TensorClock tensor_arriving, tensor_completed;     // the same of tcgen05
   Actor completer;                                   // of the phase before
+  // Another block's thread that arrived with a scope of its own block: its warp's instruction, in
+  // this phase and in the one before; no_instruction: nobody.
+  static constexpr std::uint32_t no_instruction = ~0u;
+  Actor narrow{0, no_instruction}, narrow_before{0, no_instruction};
   std::array<Knowledge, Races::most_warps> known{};  // of each warp
 };
 // Of a block, by their offset in shared memory.
@@ -98,6 +102,9 @@ struct Signal {
   bool drops = false;  // and the later phases expect `arrivals` fewer
   bool no_complete = false;  // it must not complete the phase
   bool releases = true;      // what the actor did before is seen by the waiters
+  bool in_cta = false;       // the waiters of its own block only: its scope is .cta
+  // Of an operation: what its thread had seen when it issued it, for the waiters too; null: nothing.
+  const Races::Clock* seen = nullptr;
 };
 
 // Each answers false after it has reported a fault.

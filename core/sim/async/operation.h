@@ -110,6 +110,9 @@ struct AsyncOperation {
   // Operations of the block that have to be complete first, whatever their pipes; by their numbers.
   std::vector<std::uint64_t> behind;
   std::vector<Range> reads, writes;  // of the block's shared memory, while it is in flight
+  // What its thread had seen when it was issued, where its arrivals pass that on: by the watch of
+  // each block that it arrives at, the lowest rank first.
+  std::vector<Races::Clock> seen;
   // Of global memory: from the first of its pieces to the last, while it reads or writes them.
   GlobalRange global;
   // What is the unit's own.

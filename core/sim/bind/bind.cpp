@@ -44,7 +44,7 @@ class Binder {
         error = {ErrorKind::unsupported,
                  fmt::format("the simulator has no way to execute this form of '{}': {}",
                              ptx::opcode(i.op).name, i.text),
-                 fmt::format("{}:{}", program_.module->name, i.line)};
+                 program_.module->place(i.line)};
         return false;
       }
       c.ends_block = program_.ends_block[pc];
@@ -240,8 +240,9 @@ class Binder {
         return;
       case ptx::TensorStep::ld:
         vector(o[0], c);
+        if (i.modifiers.has(Field::red)) c.d = value(o++[1]);
         address(i, o[1], c);
-        if (i.count > 2) c.b = value(o[2]);
+        if (o + 2 < program_.operands_of(i) + i.count) c.b = value(o[2]);
         return;
       case ptx::TensorStep::st:
         address(i, o[0], c);
@@ -262,27 +263,33 @@ class Binder {
     const bool has_register = !in_memory || o[1].index != ptx::no_register;
     c.b = in_memory ? has_register ? program_.registers[o[1].index].place : nothing : value(o[1]);
     c.c = value(o[2]);
+    const Operand* const end = o + i.count;
+    const Operand* metadata = i.modifiers.has(Field::sparse) ? o + 3 : nullptr;
+    const Operand& a = o[1];
+    if (metadata) ++o;  // what follows stands one further on
     c.e = value(o[3]);
     const bool masks = o[4].kind == Operand::Kind::vector;
     const bool scaled = i.modifiers.has(Field::block_scale);
     const Operand* rest = o + (scaled ? 6 : masks ? 5 : 4);
     read_predicate(rest[0], c);
-    const bool more = rest + 1 < o + i.count, ws = i.modifiers.has(Field::ws);
+    const bool more = rest + 1 < end, ws = i.modifiers.has(Field::ws);
     if (more && ws) c.d = value(rest[1]);  // zero columns
     const bool scales = more && !ws && rest[1].kind == Operand::Kind::constant;
     c.width = scales ? static_cast<std::uint8_t>(rest[1].value) : std::uint8_t{0};
     c.target = static_cast<std::uint32_t>(out_.elements.size());
     out_.elements.push_back(in_memory);
-    out_.elements.push_back(static_cast<Reference>(in_memory ? o[1].value : 0));
+    out_.elements.push_back(static_cast<Reference>(in_memory ? a.value : 0));
     for (std::uint32_t e = 0; e < 8; ++e) {
       const bool given = masks && e < o[4].count;
       out_.elements.push_back(given ? value(program_.elements[o[4].index + e]) : nothing);
     }
-    for (std::uint32_t k = 4; scaled && k < 6; ++k) {
-      const bool based = o[k].index != ptx::no_register;
-      out_.elements.push_back(based ? program_.registers[o[k].index].place : nothing);
-      out_.elements.push_back(static_cast<Reference>(o[k].value));
-    }
+    const auto place = [&](const Operand& at) {
+      const bool based = at.index != ptx::no_register;
+      out_.elements.push_back(based ? program_.registers[at.index].place : nothing);
+      out_.elements.push_back(static_cast<Reference>(at.value));
+    };
+    for (std::uint32_t k = 4; scaled && k < 6; ++k) place(o[k]);
+    if (metadata) place(*metadata);
   }
 
   // wgmma: see core/sim/wgmma/handlers.h for what is where.

@@ -139,7 +139,7 @@ std::string wait_text(const Model& machine, const Block& block, const Warp& w, c
       return "";
     case Wait::barrier: {
       const Barrier& b = block.barriers[s.barrier];
-      return fmt::format(" {}: {} of {} threads are there", s.barrier, b.arrived,
+      return fmt::format(" {}: {} of {} threads are there", s.barrier, b.there(),
                          b.expected ? b.expected : block.live_threads);
     }
     case Wait::mbarrier:

@@ -75,6 +75,20 @@ Evidence::Party earlier(const Core& x, const Block& block, const Races::Conflict
   return out;
 }
 
+// Where the phase that the current split waited for last was completed with an arrival whose scope
+// did not reach it: what is to be changed.
+std::string narrow_arrival(const Core& x, const Block& block) {
+  const Model& machine = *x.machine;
+  const auto b = x.block->mbarriers.find(x.warp->splits[x.split].mbarrier);
+  if (&block != x.block || b == x.block->mbarriers.end()) return "";
+  const Actor& by = b->second.narrow_before;
+  if (by.pc == Mbarrier::no_instruction) return "";
+  return fmt::format(
+      ": the mbarrier.arrive of CTA {} of the cluster at {} has the scope .cta, which is its "
+      "default, and must have .release.cluster to be one (PTX ISA 8.5, 9.7.13.15.13)",
+      by.rank, place_text(machine.site(*machine.member(block, by.rank), by.thread, by.pc)));
+}
+
 // What lane `lane` of the current warp does by `name`, in `mine`, and what it is unordered with.
 void tell_unordered(Core& x, const Block& block, int lane, std::string_view name, Races::Kind kind,
                     const Range& mine, const Races::Conflict& c) {
@@ -102,7 +116,7 @@ void tell_unordered(Core& x, const Block& block, int lane, std::string_view name
             : fmt::format("warp {} {} at {}", c.warp, verb_of(c.other), where);
     r.sentence = fmt::format("{} {} byte {} of {}shared memory, which {}, with no barrier between",
                              name, verb_of(kind), c.offset, whose_memory(x, block), other);
-    r.expected = "a barrier, or atomics that order the two";
+    r.expected = "a barrier, or atomics that order the two" + narrow_arrival(x, block);
     r.found = "either could be first";
     return r;
   });

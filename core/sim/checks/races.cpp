@@ -47,7 +47,7 @@ u32 Races::tick() {
 }
 
 void Races::release(u32 warp, Clock& clock) const {
-  for (u32 r = 0; r < warps_; ++r) clock[r] = std::max(clock[r], seen_[warp][r]);
+  join(clock, seen_[warp]);
   clock[warp] = now_;
 }
 
@@ -305,8 +305,14 @@ void Races::publish_rank(u32 rank) {
   }
 }
 
+void Races::acquire_cluster(u32 warp) {
+  Clock known = published_;
+  release_agents(warp, known);
+  acquire(warp, known);
+}
+
 void Races::show_agents(const Clock& clock) {
-  for (u32 r = 0; r < warps_; ++r) published_[r] = std::max(published_[r], clock[r]);
+  join(published_, clock);
   for (u32 slot = own_warps_; slot < warps_; ++slot) acquire(slot, clock);
 }
 
@@ -356,7 +362,9 @@ void Races::settle_words(u64 first, u64 end, u32 by, bool writes) {
 
 void Races::release_agents(u32 warp, Clock& clock) {
   if (warps_ == own_warps_) operations(warp);
-  for (u32 slot = own_warps_; slot < warps_; ++slot) clock[slot] = now_;
+  for (u32 slot = own_warps_; slot < warps_; ++slot) {
+    if (whose_[slot] != own_products) clock[slot] = now_;
+  }
   if (warps_ == own_warps_) clock[warp] = now_;
 }
 
@@ -405,11 +413,11 @@ void Races::fence(u32 warp) {
 }
 
 void Races::release_fenced(u32 warp, Clock& clock) const {
-  for (u32 r = 0; r < warps_; ++r) clock[r] = std::max(clock[r], fenced_[warp][r]);
+  join(clock, fenced_[warp]);
 }
 
 void Races::acquire_at_fence(u32 warp, const Clock& clock) {
-  for (u32 r = 0; r < warps_; ++r) offered_[warp][r] = std::max(offered_[warp][r], clock[r]);
+  join(offered_[warp], clock);
 }
 
 void Races::fence_proxy(u32 warp, u32 mask) {

@@ -14,6 +14,7 @@
 // A word may also wait for a cp.async that nobody has waited for: touching it is reported as well.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -62,6 +63,9 @@ class Races {
   // Notes the access. True: it is unordered with an earlier one.
   bool access(const Access& access, Conflict& out);
 
+  static void join(Clock& to, const Clock& from) {
+    for (std::uint32_t r = 0; r < most_warps; ++r) to[r] = from[r] > to[r] ? from[r] : to[r];
+  }
   // Warp `warp` releases into a clock what it has done and seen; or acquires what a clock holds.
   void release(std::uint32_t warp, Clock& clock) const;
   void acquire(std::uint32_t warp, const Clock& clock);
@@ -81,11 +85,13 @@ class Races {
   void end_copy(std::uint32_t warp, std::uint64_t offset, std::uint32_t bytes);
 
   // What is done here by others than the block's own warps is done by agents, each of which is one
-  // more warp: one for the block's asynchronous operations, and one for each other block of the
-  // cluster that touches this one's memory. An agent of a block has seen what has been released to
+  // more warp: one for the block's asynchronous operations, one for its products of wgmma, and one
+  // for each other block of the cluster that touches this one's memory. An agent of a block has seen what has been released to
   // the cluster. Where there are 32 warps already, agents share the last one that there was room
   // for; and where there was none, it is the warp itself.
   std::uint32_t operations(std::uint32_t warp) { return agent(own_operations, warp); }
+  // Of wgmma's products, which a warp can wait for without having waited for any copy.
+  std::uint32_t products(std::uint32_t warp) { return agent(own_products, warp); }
   std::uint32_t agent_of_rank(std::uint32_t rank, std::uint32_t warp);
   bool is_agent(std::uint32_t warp) const { return warp >= own_warps_; }
   // The block whose agent that is; nothing: no agent, or that of the operations.
@@ -93,11 +99,17 @@ class Races {
   // A warp, or the agent of another block, releases to all of the cluster what it has done.
   void publish(std::uint32_t warp) { release(warp, published_); }
   void publish_rank(std::uint32_t rank);
+  // What was released to the cluster.
+  void release_published(Clock& clock) const { join(clock, published_); }
+  // A warp acquires what the agents have done, and what was released to the cluster.
+  void acquire_cluster(std::uint32_t warp);
   // An operation has read or written [begin, end) by now, for those who have seen `warp` up to now.
   void settle(std::uint32_t warp, std::uint32_t pc, std::uint32_t begin, std::uint32_t end,
               bool writes);
-  // Into a clock: all that the agents have done.
+  // Into a clock: all that the agents have done, but for products, which end for who waits for them.
   void release_agents(std::uint32_t warp, Clock& clock);
+  // Into a clock: all that anybody has done.
+  void release_all(Clock& clock) const { std::fill_n(clock.begin(), warps_, now_); }
   // All agents have seen what a clock holds.
   void show_agents(const Clock& clock);
   // Is an access of [begin, end) by `warp` unordered with an earlier one? Notes nothing.
@@ -160,7 +172,8 @@ class Races {
   Clock floor_{};                         // of each warp: up to where it has seen all others
   std::uint32_t warps_ = 0;
   std::map<std::uint64_t, Clock> met_;  // of synchronising accesses
-  static constexpr std::uint32_t own_operations = most_warps, several = most_warps + 1;
+  static constexpr std::uint32_t own_operations = most_warps, several = most_warps + 1,
+                                 own_products = most_warps + 2;
   std::uint32_t agent(std::uint32_t whose, std::uint32_t warp);
   std::uint32_t own_warps_ = 0;                         // the block's; agents come after them
   std::array<std::uint32_t, most_warps> whose_{};       // of each agent: a rank, or one of these

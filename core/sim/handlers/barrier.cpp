@@ -1,9 +1,12 @@
 // Barriers of a block (PTX ISA 9.7.13.1) and memory fences (9.7.13.4).
 //
-// Of bar and barrier.aligned all live lanes of a warp must arrive together, and a warp counts as 32
-// threads where the barrier has a count. Without .aligned each thread counts for itself. A barrier
-// without a count completes when every thread of the block that has not exited has arrived (exit,
-// 9.7.12.7, releases those who wait for it).
+// Of bar and barrier.aligned all live lanes of a warp are to arrive together; without .aligned they
+// may come in parts. Either "causes executing thread to wait for all non-exited threads from its
+// warp and marks warps' arrival at barrier": a warp counts once, when the last of its lanes that
+// have not exited is there, and as 32 threads where the barrier has a count (measured on an H100:
+// halves at two places, and the rest of the warp gone). A barrier without a count completes when
+// every thread of the block that has not exited has arrived (exit, 9.7.12.7, releases those who
+// wait for it).
 //
 // Fences order no accesses here: each takes effect at once and in program order. What they change
 // is what others, and the async proxy, have been told of (core/sim/checks/races.h).
@@ -42,7 +45,7 @@ Flow barrier(Core& x, const Code& c, Mask m) {
         "a multiple of 32 above 0", fmt::format("{} threads", count));
   }
   Barrier& b = x.block->barriers[id];
-  if (b.arrived && b.expected != count) {
+  if (b.open && b.expected != count) {
     const auto said = [](std::uint32_t n) {
       return n ? fmt::format("{} threads", n) : std::string("all threads of the CTA");
     };
@@ -53,7 +56,7 @@ Flow barrier(Core& x, const Code& c, Mask m) {
             id, x.machine->program().code[b.opened_at].line),
         said(b.expected), said(count));
   }
-  if (b.arrived && b.reduce != reduce) {
+  if (b.open && b.reduce != reduce) {
     return x.reports->fault(
         x, lane, "barrier_mismatch",
         fmt::format("barrier {} is used in two ways at once, which has no defined outcome: with a "
@@ -61,7 +64,8 @@ Flow barrier(Core& x, const Code& c, Mask m) {
                     id, x.machine->program().code[b.opened_at].line),
         "the same form of bar.red from every thread", "another one");
   }
-  if (b.arrived == 0) b.opened_at = x.pc;
+  if (!b.open) b.opened_at = x.pc;
+  b.open = true;
   b.expected = count;
   if (x.block->races.on()) x.block->races.release(x.warp->index, b.clock);
   x.block->tensor.arrive(x.warp->index);
@@ -70,7 +74,7 @@ Flow barrier(Core& x, const Code& c, Mask m) {
   const Mask yes = x.predicates[c.r] ^ c.flip;
   b.yes += static_cast<std::uint32_t>(__builtin_popcount(m & yes));
   b.no += static_cast<std::uint32_t>(__builtin_popcount(m & ~yes));
-  b.arrived += aligned && count ? 32 : static_cast<std::uint32_t>(__builtin_popcount(m));
+  b.came[x.warp->index] |= m;
   Split& s = x.warp->splits[x.split];
   if (const Mask others = s.mask & ~m) {
     Split on;

@@ -377,6 +377,23 @@ bool check_start(Core& x, int lane, Way way, const Box& box) {
   return false;
 }
 
+// Elements of 4 bits that are packed on both sides are copied as the bytes that they are in.
+bool take_bytes(Core& x, int lane, Box& box) {
+  if (box.map.packing != MapPacking::b4x16) return true;
+  if (box.start[0] % 2) {
+    x.reports->fault(x, lane, "misaligned",
+                     fmt::format("the box begins at element {} of dimension 0, in the middle of a "
+                                 "byte: elements of b4x16 have 4 bits",
+                                 box.start[0]),
+                     "a multiple of 32 elements, which are 16 bytes",
+                     fmt::format("{}", box.start[0]));
+    return false;
+  }
+  box.start[0] /= 2;
+  box.map = in_bytes(box.map);
+  return true;
+}
+
 // "The filter corner location must be within the bounding box"; offsets share 16 bits; and what is
 // written "must stay within the tensor boundaries" (5.5.4.1, 9.7.9.25.5.1).
 bool check_pixels(Core& x, int lane, Way way, const Box& box) {
@@ -472,7 +489,7 @@ bool copy_box(Core& x, const Code& c, int lane, const ptx::Modifiers& how) {
   for (u32 d = 0; how.tensor_mode() == ptx::TensorMode::im2col && d + 2 < coordinates; ++d) {
     box.offsets[d] = operands.half();
   }
-  if (!read_map(x, lane, map, how, box.map)) return false;
+  if (!read_map(x, lane, map, how, box.map) || !take_bytes(x, lane, box)) return false;
   if (way != Way::load && box.packed()) {
     x.reports->fault(x, lane, "bad_tensor_map",
                      fmt::format("elements of {} are only loaded: nothing writes them to global "

@@ -1,6 +1,9 @@
 // Branches and the end of threads (PTX ISA 9.7.12), and how lanes wait for each other.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/units.h"
 #include "core/sim/machine/calls.h"
@@ -10,10 +13,73 @@
 
 namespace tilescope::sim {
 
+namespace {
+
+// Is this split at the same barrier of the block as the instruction at hand, for as many threads
+// and to do the same there?
+bool is_at_same_barrier(const Core& x, const Split& s) {
+  const auto& code = x.machine->program().code;
+  if (s.wait != Wait::aligned || code[s.pc].op != code[x.pc].op ||
+      code[s.pc].unit != ptx::Unit::barrier || code[s.pc].modifiers.has(ptx::Field::cluster) ||
+      code[s.pc].modifiers.operation() != code[x.pc].modifiers.operation() ||
+      code[s.pc].modifiers.reduce() != code[x.pc].modifiers.reduce()) {
+    return false;
+  }
+  const auto same = [&](Reference theirs, Reference mine) {
+    if (theirs == nothing || mine == nothing) return theirs == mine;
+    const int other = __builtin_ctz(s.mask), own = __builtin_ctz(x.warp->splits[x.split].mask);
+    return base::lane_array<std::uint32_t>(x, theirs)[other] ==
+           base::lane_array<std::uint32_t>(x, mine)[own];
+  };
+  return same(x.code[s.pc].a, x.code[x.pc].a) && same(x.code[s.pc].b, x.code[x.pc].b);
+}
+
+// "lanes 16-31 at PTX line 21, lanes 0-15 at PTX line 24"
+std::string parts_text(const Core& x) {
+  std::string out;
+  for (const Split& s : x.warp->splits) {
+    const std::uint32_t line = x.machine->program().code[s.pc].line;
+    out += fmt::format("{}{} at PTX line {}", out.empty() ? "" : ", ", lanes_text(s.mask), line);
+  }
+  return out;
+}
+
+// All lanes of the warp that have not exited have come to one barrier, by several instructions,
+// though .aligned says that they execute the same one, and else nothing is defined (9.7.13.1). An
+// H100 runs that where ptxas has made one instruction of them; where it has left them apart, each
+// with a WARPSYNC.ALL before it, it hangs (both measured, ptxas 13.0). So the parts go on here, and
+// arrive one by one. Parts at different barriers, or of which one is at another aligned
+// instruction, hang in any case (measured: bar.sync 0 and 1, bar and shfl, bar and mma, two mma):
+// they wait.
+void part_ways(Core& x) {
+  std::vector<Split>& splits = x.warp->splits;
+  if (!std::all_of(splits.begin(), splits.end(),
+                   [&](const Split& s) { return is_at_same_barrier(x, s); })) {
+    return;
+  }
+  x.reports->hazard(x, __builtin_ctz(splits[x.split].mask), "divergent_barrier", x.pc, [&] {
+    Report r;
+    r.sentence = fmt::format(
+        "lanes of warp {} come to one barrier by different instructions, each of which is for the "
+        "whole warp: {}",
+        x.warp->index, parts_text(x));
+    r.expected = "one instruction for all of them, or barrier.sync without .aligned";
+    r.found = "what a chip runs where ptxas makes one of them, and hangs on where it does not";
+    return r;
+  });
+  for (Split& s : splits) {
+    s.wait = Wait::none;
+    s.apart = true;
+  }
+}
+
+}  // namespace
+
 Flow together(Core& x, Mask m, Mask wanted, Wait kind) {
   Warp& w = *x.warp;
   wanted &= w.live;
-  if (!(wanted & ~m)) return Flow::next;
+  const bool apart = std::exchange(w.splits[x.split].apart, false);
+  if (apart || !(wanted & ~m)) return Flow::next;
   if (const Mask others = w.splits[x.split].mask & ~m) {
     Split on;
     on.pc = x.pc + 1;
@@ -37,7 +103,9 @@ Flow together(Core& x, Mask m, Mask wanted, Wait kind) {
   const bool all = !(wanted & ~here);
   s.wait = all ? Wait::none : kind;
   s.wanted = all ? 0 : wanted;
-  return all ? Flow::moved : Flow::yield;
+  if (all) return Flow::moved;
+  part_ways(x);
+  return Flow::yield;
 }
 
 Flow wait_here(Core& x, Mask m, Wait kind) {

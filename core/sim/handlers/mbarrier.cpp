@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/sim/checks/evidence.h"
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
@@ -36,6 +37,12 @@ const ptx::Modifiers& modifiers_of(const Core& x) {
 bool is_relaxed(const ptx::Modifiers& how) {
   constexpr std::uint8_t relaxed = 2;  // word of Field::order
   return how[Field::order] == relaxed;
+}
+
+// Without a scope it is .cta (9.7.13.15.13).
+bool is_in_cta(const ptx::Modifiers& how) {
+  constexpr std::uint8_t cta = 1;  // word of Field::scope
+  return !how.has(Field::scope) || how[Field::scope] == cta;
 }
 
 Actor actor(const Core& x, int lane) {
@@ -95,6 +102,7 @@ Flow invalidate(Core& x, const Code& c, Mask m) {
 Signal signal_of(const Core& x, const Code& c, int lane, const ptx::Modifiers& how) {
   Signal s;
   s.releases = !is_relaxed(how);
+  s.in_cta = is_in_cta(how);
   switch (how.step()) {
     case Step::expect_tx:
       s.expected_bytes = operand(x, c.b, lane, 0);
@@ -115,11 +123,44 @@ Signal signal_of(const Core& x, const Code& c, int lane, const ptx::Modifiers& h
   return s;
 }
 
+// Who has arrived, and in which phase.
+struct Arrived {
+  const Block* block = nullptr;
+  u32 offset = 0;
+  u64 phase = 0;
+};
+
+// "For each phase of the mbarrier object, at least one test_wait or try_wait operation must be
+// performed which returns True for waitComplete before an arrive-on operation in the subsequent
+// phase" (9.7.13.15.4). Between two lanes of one instruction there is none: the count is too small.
+// Chips count on into the next phase.
+void check_next_phase(Core& x, int lane, const Block& block, u32 offset, const Arrived& before) {
+  const auto b = block.mbarriers.find(offset);
+  if (before.block != &block || before.offset != offset || b == block.mbarriers.end() ||
+      b->second.phase == before.phase) {
+    return;
+  }
+  x.reports->hazard(x, lane, "phase_not_awaited", x.pc, [&] {
+    const u32 count = b->second.count;
+    Report r;
+    r.sentence = fmt::format(
+        "this arrival is the first of phase {} of {}: lanes of the same instruction have completed "
+        "phase {}, of {} arrival{}, and nobody can have waited for that in between",
+        b->second.phase, mbarrier_name(*x.machine, offset), b->second.phase - 1, count,
+        count == 1 ? "" : "s");
+    r.expected = "mbarrier.init with as many arrivals as come in a phase";
+    r.found = fmt::format("one phase more by lane {}", lane);
+    r.evidence = evidence_at(mbarrier_at(block, offset));
+    return r;
+  });
+}
+
 Flow signal(Core& x, const Code& c, Mask m) {
   const ptx::Modifiers& how = modifiers_of(x);
   const bool arrives = how.step() == Step::arrive || how.step() == Step::arrive_drop;
   u64 states[lanes] = {};
   if (arrives) x.block->tensor.arrive(x.warp->index);
+  Arrived before;
   for (Mask rest = m; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     u32 offset = 0;
@@ -133,12 +174,12 @@ Flow signal(Core& x, const Code& c, Mask m) {
                               fmt::format("a count from 1 to {}", MbarrierBits::most),
                               fmt::format("{}", s.arrivals));
     }
-    if (block != x.block) {
-      if (s.releases) release_to_cluster(x);
-    }
+    if (block != x.block && s.releases && !s.in_cta) release_to_cluster(x);
+    if (arrives) check_next_phase(x, lane, *block, offset, before);
     if (!signal_mbarrier(*x.machine, *block, offset, s, actor(x, lane), &states[lane])) {
       return Flow::fault;
     }
+    before = {block, offset, phase_of_state(states[lane])};
   }
   if (arrives && c.d != nothing) base::blend(lane_array<u64>(x, c.d), states, m);
   if (x.machine->stops.asked()) x.limit = 0;  // it may have completed a phase

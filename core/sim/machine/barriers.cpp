@@ -19,6 +19,26 @@ void stop_clocks(Block& block, std::uint32_t id) {
   }
 }
 
+// Warps of which all lanes that have not exited are there count from now on.
+void count_warps(const Block& block, Barrier& b) {
+  for (const Warp& w : block.warps) {
+    Mask& came = b.came[w.index];
+    if (!came || (w.live & ~came)) continue;
+    b.arrived += b.expected ? 32 : static_cast<std::uint32_t>(__builtin_popcount(w.live));
+    came = 0;
+  }
+}
+
+// "The barrier is reinitialized so that it can be immediately reused." Lanes whose warp has not
+// counted are there for the next round.
+void begin_anew(Barrier& b) {
+  if (std::all_of(b.came.begin(), b.came.end(), [](Mask m) { return m == 0; })) {
+    b = {};
+  } else {
+    b.arrived = b.yes = b.no = 0;
+  }
+}
+
 }  // namespace
 
 // A barrier is complete when as many threads have arrived as it is for. Threads that have exited
@@ -26,6 +46,8 @@ void stop_clocks(Block& block, std::uint32_t id) {
 void finish_barriers(Model& machine, Block& block) {
   for (std::uint32_t id = 0; id < block.barriers.size(); ++id) {
     Barrier& b = block.barriers[id];
+    if (!b.open) continue;
+    count_warps(block, b);
     const std::uint32_t wanted = b.expected ? b.expected : block.live_threads;
     if (b.arrived == 0 || b.arrived < wanted) continue;
     if (block.races.on()) stop_clocks(block, id);
@@ -33,7 +55,7 @@ void finish_barriers(Model& machine, Block& block) {
     machine.scheduler.pass_barrier(block, id);
     for (Warp& w : block.warps) {
       for (Split& s : w.splits) {
-        if (s.wait != Wait::barrier || s.barrier != id) continue;
+        if (s.wait != Wait::barrier || s.barrier != id || (b.came[w.index] & s.mask)) continue;
         s.wait = Wait::none;
         machine.stops.released(block, w, s.pc - 1, s.mask);
         block.tensor.synchronise(w.index, b.tensor);
@@ -49,7 +71,7 @@ void finish_barriers(Model& machine, Block& block) {
     done.warp = Happened::at_hand;
     done.object = id;
     machine.stops.happened(done);
-    b = {};
+    begin_anew(b);
     ++block.meetings;
   }
   finish_cluster_barrier(machine, block);

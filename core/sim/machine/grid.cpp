@@ -64,9 +64,42 @@ Site Grid::site(const Block& block, std::uint32_t thread, std::uint32_t pc) cons
   s.caller = std::string(program().caller_file(i));
   s.caller_line = s.caller.empty() ? 0 : i.caller_line;
   s.ptx_line = i.line;
+  if (program().module->parts.size() > 1) s.ptx_place = program().module->place(i.line);
   s.block = block.index;
   s.warp = thread / 32;
   s.lane = thread % 32;
+  return s;
+}
+
+namespace {
+
+// The line of an instruction in the file that everything around it is inlined into.
+std::pair<std::string_view, std::uint32_t> outer_line(const ptx::Program& program,
+                                                      std::uint32_t pc) {
+  const ptx::Instruction& i = program.code[pc];
+  const std::string_view caller = program.caller_file(i);
+  if (!caller.empty()) return {caller, i.caller_line};
+  return {program.source_file(i), i.source_line};
+}
+
+}  // namespace
+
+// As with what is inlined, of the calls that are open the innermost one in the entry's own file is
+// what a reader looks for.
+Site Grid::site_now(const Block& block, const Warp& warp, int lane, std::uint32_t pc) const {
+  Site s = site(block, warp.index * 32 + static_cast<std::uint32_t>(lane), pc);
+  const auto l = static_cast<std::size_t>(lane);
+  const std::uint32_t depth = warp.calls.depth[l];
+  if (depth == 0 || s.source.empty()) return s;
+  const auto call = [&](std::uint32_t level) {
+    return outer_line(program(), warp.calls.levels[level].back[l] - 1);
+  };
+  const std::string_view own = call(0).first;
+  if (own.empty() || outer_line(program(), pc).first == own) return s;
+  std::uint32_t level = depth - 1;
+  while (call(level).first != own) --level;  // level 0 is in its own file
+  s.caller = std::string(call(level).first);
+  s.caller_line = call(level).second;
   return s;
 }
 

@@ -77,6 +77,8 @@ struct Grid {
 
   // ---- places ----
   Site site(const Block& block, std::uint32_t thread, std::uint32_t pc) const;
+  // The same of what a thread does now: of a function that was called, with where (Site::caller).
+  Site site_now(const Block& block, const Warp& warp, int lane, std::uint32_t pc) const;
   Site site_of(Writer writer) const;
   // Who wrote this byte of this buffer last.
   std::optional<Site> writer(std::size_t buffer, std::size_t byte) const;

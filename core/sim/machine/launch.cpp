@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/ptx/symbols.h"
 #include "core/run/fit_launch.h"
+#include "core/run/modules.h"
 #include "core/sim/async/map_bits.h"
 #include "core/sim/machine/machine.h"
 #include "core/sim/machine/model.h"
@@ -28,22 +30,24 @@ bool refuse(Error& error, ErrorKind kind, std::string sentence, std::string wher
   return false;
 }
 
-// Of a variable, or of a function. Functions that this entry cannot call get addresses all the
-// same, behind those that it can.
-std::optional<std::uint64_t> address_of(const ptx::Program& program, std::string_view symbol) {
-  for (const ptx::Placed& placed : program.variables) {
-    if (placed.variable.name == symbol) return placed.address;
-  }
-  for (std::size_t r = 0; r < program.routines.size(); ++r) {
-    if (program.routines[r].name == symbol) return ptx::functions_base + r * ptx::function_step;
-  }
-  const auto& functions = program.module->functions;
-  for (std::size_t f = 0; f < functions.size(); ++f) {
-    if (functions[f].name == symbol) {
-      return ptx::functions_base + (program.routines.size() + f) * ptx::function_step;
+// Of a variable, or of a function, as the file of `in` names it. Functions that this entry cannot
+// call get addresses all the same, behind those that it can.
+std::optional<std::uint64_t> address_of(const ptx::Program& program, const ptx::Symbols& symbols,
+                                        std::string_view symbol, const ptx::Variable& in) {
+  if (const ptx::Variable* v = symbols.variable(symbol, in.part)) {
+    for (const ptx::Placed& placed : program.variables) {
+      if (placed.variable.name == symbol && placed.variable.part == v->part) return placed.address;
     }
   }
-  return {};
+  const ptx::Function* const function = symbols.function(symbol, in.part);
+  if (!function) return {};
+  for (std::size_t r = 0; r < program.routines.size(); ++r) {
+    if (program.routines[r].function == function) {
+      return ptx::functions_base + r * ptx::function_step;
+    }
+  }
+  const auto number = static_cast<std::size_t>(function - program.module->functions.data());
+  return ptx::functions_base + (program.routines.size() + number) * ptx::function_step;
 }
 
 std::string about(const Buffer& b) {
@@ -88,7 +92,7 @@ bool watch_tiles(const Buffer& b, Region& r, Error& error) {
 
 bool check_launch(const Model& machine, Error& error) {
   const ptx::Program& p = machine.program();
-  const std::string where = fmt::format("{}:{}", p.module->name, p.entry.line);
+  const std::string where = p.module->place(p.entry.line);
   const auto no = [&](std::string sentence) {
     return refuse(error, ErrorKind::mismatch, std::move(sentence), where);
   };
@@ -138,7 +142,7 @@ bool check_launch(const Model& machine, Error& error) {
 
 bool place_arguments(Model& machine, const std::vector<Argument>& arguments, Error& error) {
   const ptx::Function& entry = machine.program().entry;
-  const std::string where = fmt::format("{}:{}", machine.program().module->name, entry.line);
+  const std::string where = machine.program().module->place(entry.line);
   if (const std::optional<Error> wrong = misfit(entry, arguments, machine.shells.size(), where)) {
     error = *wrong;
     return false;
@@ -170,14 +174,16 @@ bool place_arguments(Model& machine, const std::vector<Argument>& arguments, Err
 
 // Module variables with their initial values; what is not said is zero (PTX ISA 5.4.4).
 bool place_variables(Model& machine, Error& error) {
+  const ptx::Symbols symbols(*machine.program().module);
   for (const ptx::Placed& placed : machine.program().variables) {
     const ptx::Variable& v = placed.variable;
-    const std::string where = fmt::format("{}:{}", machine.program().module->name, v.line);
-    if (v.external) {
+    const std::string where = machine.program().module->place(v.line);
+    if (v.linkage == ptx::Linkage::external) {
       return refuse(error, ErrorKind::unsupported,
-                    fmt::format("the variable {} is declared elsewhere (.extern), and there is no "
-                                "other file to take it from",
-                                v.name),
+                    fmt::format("the variable {} is only declared here (.extern): run the file "
+                                "that defines it together with this one, `tilescope run {} "
+                                "OTHER.ptx --launch F.toml`",
+                                v.name, machine.program().module->part_of(v.line).name),
                     where);
     }
     std::vector<std::byte> bytes(v.bytes);
@@ -186,7 +192,7 @@ bool place_variables(Model& machine, Error& error) {
       std::uint64_t value = v.initial[i].bits;
       if (!v.initial[i].symbol.empty()) {
         const std::optional<std::uint64_t> address =
-            address_of(machine.program(), v.initial[i].symbol);
+            address_of(machine.program(), symbols, v.initial[i].symbol, v);
         if (!address) {
           return refuse(error, ErrorKind::unsupported,
                         fmt::format("{} is initialised with the address of {}, which is neither a "
@@ -248,7 +254,7 @@ bool place_memory(Model& machine, std::vector<Buffer> buffers, Error& error) {
 }  // namespace
 
 Outcome<Machine> Machine::load(Job job, Options options) {
-  Outcome<ptx::Module> module = ptx::parse_module(job.program.name, std::move(job.program.ptx));
+  Outcome<ptx::Module> module = module_of(std::move(job.program));
   if (!module.ok()) return module.error();
   auto shared = std::make_shared<const ptx::Module>(std::move(*module));
   Outcome<const ptx::Function*> entry = shared->entry(job.launch.entry);

@@ -14,8 +14,9 @@ std::uint32_t thread_of(const Core& x, int lane) {
 
 Flow Reports::fault(const Core& x, int lane, std::string kind, std::string sentence,
                     std::string expected, std::string found) {
-  fault_at(*x.block, x.warp->index * 32 + static_cast<std::uint32_t>(lane), x.pc, std::move(kind),
-           std::move(sentence), std::move(expected), std::move(found));
+  fault_at(*x.block, thread_of(x, lane), x.pc, std::move(kind), std::move(sentence),
+           std::move(expected), std::move(found));
+  reports_.back().site = model_->site_now(*x.block, *x.warp, lane, x.pc);
   return Flow::fault;
 }
 

@@ -319,9 +319,7 @@ void meet_peer(Core& x) {
 void meet_cluster(Core& x) {
   if (x.machine->cluster_size == 1) return;
   release_to_cluster(x);
-  Races::Clock known{};
-  x.block->races.release_agents(x.warp->index, known);
-  x.block->races.acquire(x.warp->index, known);
+  x.block->races.acquire_cluster(x.warp->index);
 }
 
 }  // namespace

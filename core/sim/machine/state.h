@@ -48,6 +48,7 @@ struct Split {
   Wait wait = Wait::none;
   std::uint8_t barrier = 0;  // which, while Wait::barrier
   Mask wanted = 0;           // lanes it waits for, while Wait::others or Wait::aligned
+  bool apart = false;        // it is to execute that without them (core/sim/handlers/control.cpp)
   // While Wait::mbarrier, else of the last passed: its offset in shared memory, and the phase.
   std::uint32_t mbarrier = 0;
   std::uint64_t phase = 0;
@@ -132,9 +133,18 @@ struct Warp {
 
 // One of a block's 16 barriers (PTX ISA 9.7.13.1).
 struct Barrier {
-  std::uint32_t arrived = 0;               // threads, of the round that is open
-  std::uint32_t expected = 0;              // threads; 0: all of the block
-  std::uint32_t opened_at = 0;             // instruction that arrived first
+  bool open = false;            // somebody has arrived
+  std::uint32_t arrived = 0;    // threads, of the round that is open, warp by warp
+  std::uint32_t expected = 0;   // threads; 0: all of the block
+  std::uint32_t opened_at = 0;  // instruction that arrived first
+  // Lanes of each warp that are there, while others of it that have not exited are not: their warp
+  // does not count yet.
+  std::array<Mask, Races::most_warps> came{};
+  std::uint32_t there() const {  // threads, those included
+    std::uint32_t out = arrived;
+    for (const Mask m : came) out += static_cast<std::uint32_t>(__builtin_popcount(m));
+    return out;
+  }
   Races::Clock clock{};                    // what those who arrived have done
   TensorClock tensor;                      // the same of tcgen05
   ptx::Reduce reduce = ptx::Reduce::none;  // of bar.red: what becomes of the threads' predicates
@@ -159,6 +169,9 @@ struct Block {
   bool began = false;       // one of its threads has executed something
   bool ended = false;       // all have exited, and others of its cluster have not
   std::uint32_t heard = 0;  // ranks that are known to have begun, a bit each
+  // Somebody of the cluster has arrived at another block's mbarrier in a way that PTX does not let
+  // that block's threads count on, and chips do: what is known by it is no fault.
+  bool told_narrowly = false;
   Races::Clock cluster_arriving{}, cluster_completed{};  // of barrier.cluster, as in Mbarrier
   // The same as if all who arrived there had released what they did.
   Races::Clock cluster_meeting{}, cluster_met{};

@@ -149,9 +149,9 @@ std::vector<BarrierState> barriers_of(const Machine& machine, u64 block) {
   if (!b) return out;
   for (u32 n = 0; n < b->barriers.size(); ++n) {
     const Barrier& barrier = b->barriers[n];
-    if (!barrier.arrived) continue;
+    if (!barrier.open) continue;
     BarrierState state{
-        n, barrier.arrived, barrier.expected ? barrier.expected : b->live_threads, {}};
+        n, barrier.there(), barrier.expected ? barrier.expected : b->live_threads, {}};
     for (const Warp& w : b->warps) {
       if (std::any_of(w.splits.begin(), w.splits.end(),
                       [&](const Split& s) { return s.wait == Wait::barrier && s.barrier == n; })) {

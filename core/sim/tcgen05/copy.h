@@ -16,7 +16,8 @@
 // tcgen05.shift.down moves 32 bytes of each lane of a warp's 32 one lane down, "except the last":
 // lane l gets what lane l + 1 held, and the last keeps what it had, which is what tcgen05.cp.4x256b
 // then refreshes (CuTe: "to refresh the last 4 lanes of each tmem subpartition"). The ISA's words
-// leave the direction open, and no chip was asked.
+// leave the direction open; CuTeDSL says it of .ashift, which shifts likewise ("observed on B200",
+// experimental/primitives, tcgen05_mma).
 #pragma once
 
 #include <cstdint>

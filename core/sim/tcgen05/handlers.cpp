@@ -4,7 +4,8 @@
 // a and immediate D's address, b A's descriptor or address, c B's descriptor, e the instruction
 // descriptor, r whether it accumulates, width the scale, d the zero-column mask or nothing;
 // elements: whether A is in TMEM, the offset of its address, eight masks of lanes (or nothing);
-// with .block_scale the register and the offset of each of the two addresses of scale factors.
+// with .block_scale the register and the offset of each of the two addresses of scale factors, with
+// .sp those of the metadata.
 #include "core/sim/tcgen05/handlers.h"
 
 #include <fmt/format.h>
@@ -39,9 +40,11 @@ MultiplicationWords words_of(const Core& x, const Code& c, int lane) {
   const ptx::Modifiers& how = x.machine->program().code[x.pc].modifiers;
   const Reference* more = x.elements + c.target;
   MultiplicationWords w;
-  w.kind = static_cast<MmaKind>(how[Field::kind]);
-  w.ws = how.has(Field::ws);
-  w.pair = is_of_pair(x);
+  w.form.kind = static_cast<MmaKind>(how[Field::kind]);
+  w.form.ws = how.has(Field::ws);
+  w.form.pair = is_of_pair(x);
+  w.form.sparse = how.has(Field::sparse);
+  w.shifts = how.has(Field::ashift);
   w.d = static_cast<u32>(c.immediate) + (c.a == nothing ? 0 : lane_array<u32>(x, c.a)[lane]);
   w.a_in_tensor_memory = more[0];
   w.a = !w.a_in_tensor_memory ? lane_array<u64>(x, c.b)[lane]
@@ -55,12 +58,14 @@ MultiplicationWords words_of(const Core& x, const Code& c, int lane) {
     if (more[2 + i] == nothing) continue;
     w.disabled[i / 2] |= u64{lane_array<u32>(x, more[2 + i])[lane]} << 32 * (i % 2);
   }
-  if (!how.has(Field::block_scale)) return w;
-  w.vectors = static_cast<ptx::ScaleVectors>(how[Field::scale_vectors]);
   const auto address = [&](const Reference* at) {
     return at[1] + (at[0] == nothing ? 0 : lane_array<u32>(x, at[0])[lane]);
   };
-  w.ultra = x.machine->program().module->target == "sm_103a";
+  const bool scaled = how.has(Field::block_scale);
+  if (w.form.sparse) w.metadata = address(more + (scaled ? 14 : 10));
+  if (!scaled) return w;
+  w.form.vectors = static_cast<ptx::ScaleVectors>(how[Field::scale_vectors]);
+  w.form.ultra = x.machine->program().target() == "sm_103a";
   w.a_scales = address(more + 10);
   w.b_scales = address(more + 12);
   return w;
@@ -154,8 +159,8 @@ bool check_other_products(Core& x, int lane, const Multiplication& m,
         return std::any_of(q.begin(), q.end(), [&](const CellRange& s) { return r.meets(s); });
       });
     };
-    if (!meet(d, other.d_range()) && !meet(d, other.read_range()) &&
-        !meet(m.read_range(), other.d_range())) {
+    if (!meet(d, other.written_range()) && !meet(d, other.read_range()) &&
+        !meet(m.read_range(), other.written_range())) {
       continue;
     }
     const Site site = x.machine->site(*x.machine->member(*x.block, o.issuer), o.thread, o.pc);
@@ -187,6 +192,8 @@ bool check_other_products(Core& x, int lane, const Multiplication& m,
 bool check_cells(Core& x, int lane, const Block& block, const Multiplication& m) {
   return owns_cells(x, lane, block, m.d_range(), "D of the mma") &&
          owns_cells(x, lane, block, m.a_range(), "A of the mma") &&
+         (!m.product.shape.sparse ||
+          owns_cells(x, lane, block, m.metadata.cells(), "the metadata of A of the mma")) &&
          owns_cells(x, lane, block, m.a_scales.cells(), "the scale factors of A of the mma") &&
          owns_cells(x, lane, block, m.b_scales.cells(), "the scale factors of B of the mma");
 }
@@ -196,7 +203,7 @@ bool find_operands(Core& x, int lane, const Block& block, const Multiplication& 
                    std::vector<Range>& out) {
   const MmaShape& s = m.product.shape;
   return (m.a_in_tensor_memory ||
-          find_bytes(x, lane, block, m.a, m.a_rows, m.stored(s.a), s.row_bytes(), "A", out)) &&
+          find_bytes(x, lane, block, m.a, m.a_rows, m.stored(s.a), s.a_row_bytes(), "A", out)) &&
          find_bytes(x, lane, block, m.b, m.b_lines(), m.stored(s.b), s.row_bytes(), "B", out);
 }
 
@@ -205,7 +212,7 @@ bool find_operands(Core& x, int lane, const Block& block, const Multiplication& 
 bool issue_with_peer(Core& x, int lane, const Multiplication& m, AsyncOperation o) {
   Block* peer = find_peer(x, lane, "tcgen05.mma");
   if (!peer || !check_cells(x, lane, *peer, m) ||
-      !check_peer_tensor_use(x, lane, *peer, TensorUse::product, m.d_range()) ||
+      !check_peer_tensor_use(x, lane, *peer, TensorUse::product, m.written_range()) ||
       !check_peer_tensor_use(x, lane, *peer, TensorUse::operand, m.read_range())) {
     return false;
   }
@@ -223,10 +230,10 @@ bool issue_multiplication(Core& x, const Code& c, int lane) {
   if (const auto error = decode(words, m)) return refuse(x, lane, *error);
   if (!check_lanes(x, lane, m)) return false;
   note_columns(x, lane, m);
-  if (m.a_in_tensor_memory && !is_packed(words.kind) && bits_of(m.product.shape.a) < 8) {
+  if (m.a_in_tensor_memory && !is_packed(words.form.kind) && bits_of(m.product.shape.a) < 8) {
     note_unpacked_bits(x, lane);
   }
-  const std::vector<CellRange> d = m.d_range(), a = m.read_range();
+  const std::vector<CellRange> d = m.written_range(), a = m.read_range();
   if (!check_cells(x, lane, *x.block, m) || !check_other_products(x, lane, m, d) ||
       !check_tensor_use(x, lane, TensorUse::product, d) ||
       !check_tensor_use(x, lane, TensorUse::operand, a)) {
@@ -277,8 +284,26 @@ bool targets_of(Core& x, const Code& c, int lane, const Block& block, u32& targe
   return false;
 }
 
+// What this warp has seen by now, in the watch of each block that a commit arrives at: in those of
+// others what their threads have released to the cluster.
+std::vector<Races::Clock> seen_by_now(Core& x, u32 targets) {
+  std::vector<Races::Clock> out;
+  if (!x.block->races.on()) return out;
+  for (u32 rest = targets; rest; rest &= rest - 1) {
+    Block& at = *x.machine->member(*x.block, static_cast<u32>(__builtin_ctz(rest)));
+    const bool own = &at == x.block;
+    out.emplace_back();
+    at.races.release(own ? x.warp->index : at.races.agent_of_rank(x.block->rank, x.warp->index),
+                     out.back());
+  }
+  return out;
+}
+
 // An arrival once this thread's products are done. It also orders them before what comes behind the
-// barrier, as fence::before_thread_sync does (9.7.16.6.4.2).
+// barrier, as fence::before_thread_sync does (9.7.16.6.4.2). So whoever waits there is behind all
+// that this thread had waited for before it issued them: a stage may be filled again whose operands
+// other threads wrote or read before they told this one. (Of the arrivals of copies 8.9.1.1 says
+// that they establish no such order; commit is not among them.)
 Flow commit(Core& x, const Code& c, Mask m) {
   x.block->tensor.arrive(x.warp->index);
   for (Mask rest = m; rest; rest &= rest - 1) {
@@ -292,6 +317,7 @@ Flow commit(Core& x, const Code& c, Mask m) {
     o.work = &commit_work;
     o.pipe = pipe_of(x, lane);
     o.arrivals = 1;
+    o.seen = seen_by_now(x, o.targets);
     if (!x.machine->flights.issue(x, lane, std::move(o))) return Flow::fault;
   }
   return Flow::next;

@@ -38,14 +38,27 @@ Evidence of_operations(const Core& x, const AsyncOperation& mine, const AsyncOpe
       operation_in(*x.machine, *x.block, other, "uses", place_of(*x.block, *with)));
 }
 
+// "Some specific pairs of the asynchronous tcgen05 instructions form tcgen05 pipelines, where the
+// two asynchronous operations are guaranteed to execute in the same order as the instructions that
+// issued them. The specific pairings are: mma -> mma (same N and accumulator and shape), cp -> mma,
+// shift -> mma, shift -> cp.4x256b, mma -> shift" (9.7.16.6.2, each of the same cta_group). So cp
+// behind an mma is none: CUTLASS's and DeepGEMM's block-scaled kernels copy the next stage's scale
+// factors over those that an mma in flight may still read, and count on the tensor core's taking
+// both of a thread in turn. No chip of ours was asked.
 Report no_order(const Core& x, const AsyncOperation& mine, const AsyncOperation& other,
                 const CellRange& cells) {
   Report r;
   r.sentence = fmt::format(
-      "this {} uses {}, as the {} at {} still does, and PTX keeps no order between the two",
+      "this {} uses {}, as the {} at {} still does, and {} -> {} is none of the pairs that PTX "
+      "keeps in order",
       mine.work->name, cells_text(cells), other.work->name,
-      text(x.machine->site(x.machine->issuer(*x.block, other), other.thread, other.pc)));
+      text(x.machine->site(x.machine->issuer(*x.block, other), other.thread, other.pc)),
+      other.work->name, mine.work->name);
   r.expected = "a commit between them, and a wait for it (PTX ISA 9.7.16.6.2)";
+  if (other.pipe == mine.pipe && is_multiplication(other) && is_tensor_copy(mine)) {
+    r.expected +=
+        "; without it this counts on the chip's taking both in turn, as CUTLASS and DeepGEMM do";
+  }
   r.found = fmt::format("a {} in flight", other.work->name);
   r.evidence = of_operations(x, mine, other);
   return r;
@@ -79,7 +92,7 @@ bool tensor_cells(const AsyncOperation& o, TensorCells& out) {
   if (is_multiplication(o)) {
     Multiplication m;
     decode(MultiplicationWords::of(o), m);  // it was right when it was issued
-    out = {m.d_range(), m.read_range()};
+    out = {m.written_range(), m.read_range()};
     return true;
   }
   if (is_tensor_copy(o)) {

@@ -74,19 +74,22 @@ bool sum_fits(MmaKind kind, u32 code, ElementType a, ElementType b) {
   return code == 0 && kind != MmaKind::tf32 && !wide;
 }
 
-bool columns_fit(MmaKind kind, bool ws, bool pair, u32 n) {
-  if (pair) return n >= 16 && n <= 256 && n % (kind == MmaKind::i8 ? 32 : 16) == 0;
-  if (ws) return n == 64 || n == 128 || n == 256;
+bool columns_fit(const MmaForm& form, u32 n) {
+  const bool integers = form.kind == MmaKind::i8;
+  if (form.pair) return n >= 16 && n <= 256 && n % (integers ? 32 : 16) == 0;
+  if (form.ws) return n == 64 || n == 128 || (n == 256 && !form.sparse);
   if (n < 8 || n > 256) return false;
-  return kind != MmaKind::i8 || n <= 32 || n % 16 == 0;
+  return !integers || n <= 32 || n % 16 == 0;
 }
 
-std::string columns_text(MmaKind kind, bool ws, bool pair) {
-  if (pair) {
+std::string columns_text(const MmaForm& form) {
+  const MmaKind kind = form.kind;
+  if (form.pair) {
     return kind == MmaKind::i8 ? "N of 32 to 256 in steps of 32 in two CTAs"
                                : "N of 16 to 256 in steps of 16 in two CTAs";
   }
-  if (ws) return "N of 64, 128 or 256";
+  if (form.ws && form.sparse) return "N of 64 or 128";
+  if (form.ws) return "N of 64, 128 or 256";
   return kind == MmaKind::i8 ? "N of 8, 16, 24, 32, and in steps of 16 to 256"
                              : "N of 8 to 256 in steps of 8";
 }
@@ -94,16 +97,27 @@ std::string columns_text(MmaKind kind, bool ws, bool pair) {
 // ---- kinds with scale factors ----
 
 // Elements that share a factor (tables 56 and 57); .block32 is the same as 1X with K 32 and as 2X
-// with K 64, .block16 as 4X.
-u32 scale_block_of(MmaKind kind, ptx::ScaleVectors vectors) {
-  const bool four = vectors == ptx::ScaleVectors::x4 || vectors == ptx::ScaleVectors::block16;
-  return kind == MmaKind::mxf4nvf4 && four ? 16 : 32;
+// with K 64, .block16 as 4X; and the same with twice as large a K where A is sparse, which has as
+// many factors.
+u32 scale_block_of(const MmaForm& form) {
+  const bool four =
+      form.vectors == ptx::ScaleVectors::x4 || form.vectors == ptx::ScaleVectors::block16;
+  return (form.kind == MmaKind::mxf4nvf4 && four ? 16 : 32) * (form.sparse ? 2 : 1);
 }
 
-std::optional<DescriptorError> check_reserved(u32 bits, MmaKind kind, bool ultra) {
+// Whether A is sparse the instruction and its descriptor both say.
+std::optional<DescriptorError> check_sparsity(u32 bits, const MmaForm& form) {
+  if (field(bits, 2, 1) == form.sparse) return std::nullopt;
+  return error(bits, "sparsity", 2, 1,
+               form.sparse ? "1, as the instruction is .sp" : "0: only .sp is sparse");
+}
+
+std::optional<DescriptorError> check_reserved(u32 bits, const MmaForm& form) {
+  const MmaKind kind = form.kind;
+  const bool ultra = form.ultra && !form.sparse;
   const std::string zero = kind == MmaKind::mxf8f6f4 ? "0 (table 43)" : "0 (table 44)";
   if (field(bits, 0, 2)) return error(bits, "reserved field", 0, 2, zero);
-  if (field(bits, 2, 1)) return error(bits, "sparsity", 2, 1, "0: only .sp is sparse");
+  if (auto wrong = check_sparsity(bits, form)) return wrong;
   for (const int reserved : {3, 6}) {
     if (field(bits, reserved, 1)) return error(bits, "reserved field", reserved, 1, zero);
   }
@@ -113,7 +127,9 @@ std::optional<DescriptorError> check_reserved(u32 bits, MmaKind kind, bool ultra
   }
   if (!field(bits, 31, 1) || (is_packed(kind) && ultra)) return std::nullopt;
   return error(bits, is_packed(kind) ? "K dimension" : "reserved field", 31, 1,
-               is_packed(kind) ? "0, K 64: K 96 is for sm_103a (9.7.16.2.1.1)" : zero);
+               !is_packed(kind) ? zero
+               : form.sparse    ? "0, K 128: with K 96 A is dense (table 39)"
+                                : "0, K 64: K 96 is for sm_103a (9.7.16.2.1.1)");
 }
 
 // The IDs: bytes of the cells from which factors are taken (9.7.16.10.7.2, 9.7.16.10.7.3).
@@ -130,7 +146,7 @@ std::optional<DescriptorError> check_scales(u32 bits, MmaKind kind, const MmaSha
   if (kind != MmaKind::mxf4nvf4) {
     return error(bits, "type of the scale factors", 23, 1, "1 ue8m0 (table 57)");
   }
-  if (shape.scale_block == 16) return std::nullopt;
+  if (shape.scales() >= 4) return std::nullopt;
   return error(bits, "type of the scale factors", 23, 1,
                "1 ue8m0: 0 ue4m3 is for .scale_vec::4X or .block16 (table 57)");
 }
@@ -151,9 +167,10 @@ std::optional<DescriptorError> check_transposed(u32 bits, MmaKind kind, const Mm
                fmt::format("N in steps of {} where 8-bit B is transposed (table 52)", step));
 }
 
-std::optional<DescriptorError> decode_scaled(u32 bits, MmaKind kind, MmaShape& out, bool pair,
-                                             ptx::ScaleVectors vectors, bool ultra) {
-  if (auto wrong = check_reserved(bits, kind, ultra)) return wrong;
+std::optional<DescriptorError> decode_scaled(u32 bits, const MmaForm& form, MmaShape& out) {
+  const MmaKind kind = form.kind;
+  const bool pair = form.pair;
+  if (auto wrong = check_reserved(bits, form)) return wrong;
   const bool packed = is_packed(kind);
   const std::string types = fmt::format("{} (table {})", types_of(kind), packed ? 44 : 43);
   const std::optional<ElementType> a = element(kind, field(bits, 7, 3)),
@@ -163,22 +180,25 @@ std::optional<DescriptorError> decode_scaled(u32 bits, MmaKind kind, MmaShape& o
   if (packed && field(bits, 12, 1)) return error(bits, "reserved field", 12, 1, "0 (table 44)");
   out.m = field(bits, 27, 2) << 7;
   out.n = field(bits, 17, 6) << 3;
-  if (pair ? out.m != 128 && out.m != 256 : out.m != 128) {
+  const bool rows_fit = pair ? (out.m == 128 && !form.sparse) || out.m == 256 : out.m == 128;
+  if (!rows_fit) {
     return error(bits, "M >> 7", 27, 2,
-                 pair ? "M of 128 or 256 in two CTAs (table 39)"
-                      : "M of 128 in one CTA with scale factors (table 39)");
+                 !pair         ? "M of 128 in one CTA with scale factors (table 39)"
+                 : form.sparse ? "M of 256 in two CTAs with a sparse A (table 39)"
+                               : "M of 128 or 256 in two CTAs (table 39)");
   }
-  if (!columns_fit(kind, false, pair, out.n)) {
-    return error(bits, "N >> 3", 17, 6, columns_text(kind, false, pair) + " (table 39)");
+  if (!columns_fit(form, out.n)) {
+    return error(bits, "N >> 3", 17, 6, columns_text(form) + " (table 39)");
   }
-  out.k = field(bits, 31, 1) ? 96 : packed ? 64 : 32;
+  out.sparse = form.sparse;
+  out.k = field(bits, 31, 1) ? 96 : (packed ? 64 : 32) * (form.sparse ? 2 : 1);
   out.a = *a;
   out.b = *b;
   out.negate_a = field(bits, 13, 1);
   out.negate_b = field(bits, 14, 1);
   out.transpose_a = field(bits, 15, 1);
   out.transpose_b = field(bits, 16, 1);
-  out.scale_block = scale_block_of(kind, vectors);
+  out.scale_block = scale_block_of(form);
   out.scale_format = field(bits, 23, 1) ? ScaleFormat::ue8m0 : ScaleFormat::ue4m3;
   out.a_scale_id = field(bits, 29, 2);
   out.b_scale_id = field(bits, 4, 2);
@@ -188,11 +208,31 @@ std::optional<DescriptorError> decode_scaled(u32 bits, MmaKind kind, MmaShape& o
 
 }  // namespace
 
-std::optional<DescriptorError> decode(u32 bits, MmaKind kind, bool ws, MmaShape& out, bool pair,
-                                      ptx::ScaleVectors vectors, bool ultra) {
-  if (is_block_scaled(kind)) return decode_scaled(bits, kind, out, pair, vectors, ultra);
-  if (field(bits, 2, 1)) return error(bits, "sparsity", 2, 1, "0: only .sp is sparse");
-  if (field(bits, 0, 2)) return error(bits, "sparsity selector", 0, 2, "0 without sparsity");
+namespace {
+
+// Of two metadata columns the first or the second, of f16 and tf32; of the others there is one.
+std::optional<DescriptorError> check_selector(u32 bits, const MmaForm& form) {
+  const u32 selector = field(bits, 0, 2);
+  if (!form.sparse && selector) {
+    return error(bits, "sparsity selector", 0, 2, "0 without sparsity");
+  }
+  const bool selects = form.kind == MmaKind::f16 || form.kind == MmaKind::tf32;
+  if (!selects && selector) {
+    return error(bits, "sparsity selector", 0, 2, "0 (9.7.16.10.8.4.5, 9.7.16.10.8.4.6)");
+  }
+  if (selector < 2) return std::nullopt;
+  return error(bits, "sparsity selector", 0, 2,
+               "0 or 1: which columns 2 and 3 select only figures of the PTX ISA say (262 to 265)");
+}
+
+}  // namespace
+
+std::optional<DescriptorError> decode(u32 bits, const MmaForm& form, MmaShape& out) {
+  const MmaKind kind = form.kind;
+  const bool ws = form.ws, pair = form.pair;
+  if (is_block_scaled(kind)) return decode_scaled(bits, form, out);
+  if (auto wrong = check_sparsity(bits, form)) return wrong;
+  if (auto wrong = check_selector(bits, form)) return wrong;
   for (const int reserved : {6, 23, 29}) {
     if (field(bits, reserved, 1)) return error(bits, "reserved field", reserved, 1, "0 (table 42)");
   }
@@ -224,8 +264,8 @@ std::optional<DescriptorError> decode(u32 bits, MmaKind kind, bool ws, MmaShape&
                  : ws ? "M of 32, 64 or 128 with .ws (table 39)"
                       : "M of 64 or 128 in one CTA (table 39)");
   }
-  if (!columns_fit(kind, ws, pair, out.n)) {
-    return error(bits, "N >> 3", 17, 6, columns_text(kind, ws, pair) + " (table 39)");
+  if (!columns_fit(form, out.n)) {
+    return error(bits, "N >> 3", 17, 6, columns_text(form) + " (table 39)");
   }
   if (field(bits, 30, 2) && !ws) {
     return error(bits, "largest shift", 30, 2, "0: it is for .ws (table 42)");
@@ -238,7 +278,9 @@ std::optional<DescriptorError> decode(u32 bits, MmaKind kind, bool ws, MmaShape&
     return error(bits, "N >> 3", 17, 6,
                  fmt::format("N in steps of {} where 8-bit B is transposed (table 52)", step));
   }
-  out.k = kind == MmaKind::f16 ? 16 : kind == MmaKind::tf32 ? 8 : 32;
+  out.sparse = form.sparse;
+  out.selector = field(bits, 0, 2);
+  out.k = (kind == MmaKind::f16 ? 16 : kind == MmaKind::tf32 ? 8 : 32) * (form.sparse ? 2 : 1);
   out.d = integers ? SumType::s32 : field(bits, 4, 2) ? SumType::f32 : SumType::f16;
   out.a = *a;
   out.b = *b;

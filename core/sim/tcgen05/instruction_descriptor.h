@@ -47,17 +47,23 @@ struct MmaShape {
   ScaleFormat scale_format = ScaleFormat::ue8m0;
   std::uint32_t scale_block = 0, a_scale_id = 0, b_scale_id = 0;
   std::uint32_t scales() const { return scale_block ? k / scale_block : 0; }  // of a row
-  // Of A and B: 32, or 48 with K 96.
-  std::uint32_t row_bytes() const { return k == 96 ? 48 : operand_row; }
+  // Half of A's elements are zeros: K counts them, and A's rows hold the others.
+  bool sparse = false;
+  std::uint32_t selector = 0;  // of its metadata
+  // Of B, and of A with its zeros: 32; 48 with K 96, 64 where A is sparse.
+  std::uint32_t row_bytes() const { return sparse ? 2 * operand_row : k == 96 ? 48 : operand_row; }
+  std::uint32_t a_row_bytes() const { return row_bytes() / (sparse ? 2 : 1); }  // as it is stored
 };
 
-// `ws`: weight-stationary. `pair`: for two CTAs (.cta_group::2), whose rows and columns are counted
-// together. `vectors`: what the instruction says of its scale factors. `ultra`: for sm_103a, which
-// has K 96. (Of that table 39 lists M 256 of two CTAs; CuTe's SM103_MXF4_ULTRA_SS_VS has M 128 of
-// one, and 128 and 256 of two, with N in steps of 16.)
-std::optional<DescriptorError> decode(std::uint32_t bits, MmaKind kind, bool ws, MmaShape& out,
-                                      bool pair = false,
-                                      ptx::ScaleVectors vectors = ptx::ScaleVectors::none,
-                                      bool ultra = false);
+// What the instruction itself says. `pair`: of two CTAs (.cta_group::2), whose rows and columns are
+// counted together. `ultra`: for sm_103a, which has K 96. (Of that table 39 lists M 256 of two
+// CTAs; CuTe's SM103_MXF4_ULTRA_SS_VS has M 128 of one, and 128 and 256 of two, with N in steps
+// of 16.)
+struct MmaForm {
+  MmaKind kind = MmaKind::none;
+  bool ws = false, pair = false, sparse = false, ultra = false;
+  ptx::ScaleVectors vectors = ptx::ScaleVectors::none;
+};
+std::optional<DescriptorError> decode(std::uint32_t bits, const MmaForm& form, MmaShape& out);
 
 }  // namespace tilescope::sim

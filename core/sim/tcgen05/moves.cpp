@@ -14,7 +14,9 @@
 // cells is at fault, so that no later moment could be told from this one; and registers that a ld
 // is still to write are waited for by the machine (9.7.16.6.4.5).
 //
-// Code: the registers as elements, b the split of 16x32bx2.
+// With .red a lane gets the least or largest of what it loads besides.
+//
+// Code: the registers as elements, b the split of 16x32bx2, d the register of .red.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -194,6 +196,65 @@ void mark_register(Core& x, Reference r, const u8* bits, TensorAddress at) {
   recount(x, r, 4);
 }
 
+// .red (9.7.16.8.3): of two values the one that .min or .max asks for. NaN counts with .NaN only,
+// and -0 is less than +0, as of min and max (9.7.3.11).
+class Extreme {
+ public:
+  explicit Extreme(const ptx::Modifiers& how)
+      : type_(how.type()),
+        least_(how.operation() == ptx::Operation::min),
+        abs_(how.has(Field::abs)),
+        nan_(how.has(Field::nan)) {}
+
+  // As it counts.
+  u32 of(u32 value) const { return abs_ ? value & 0x7fffffff : value; }
+  u32 of(u32 a, u32 b) const {
+    if (type_ == ptx::Type::f32) {
+      constexpr u32 canonical = 0x7fffffff;
+      if (nan_ && (is_nan(a) || is_nan(b))) return canonical;
+      if (is_nan(a)) return is_nan(b) ? canonical : b;
+      if (is_nan(b)) return a;
+    }
+    return (order(a) < order(b)) == least_ ? a : b;
+  }
+
+ private:
+  static bool is_nan(u32 v) { return (v & 0x7fffffff) > 0x7f800000; }
+  // Numbers that are ordered as the values are.
+  std::int64_t order(u32 v) const {
+    if (type_ == ptx::Type::u32) return v;
+    const auto whole = static_cast<std::int32_t>(v);
+    if (type_ == ptx::Type::s32 || whole >= 0) return whole;
+    return -1 - std::int64_t{v & 0x7fffffff};
+  }
+
+  ptx::Type type_;
+  bool least_, abs_, nan_;
+};
+
+void reduce(Core& x, const Code& c, const Move& move) {
+  const Extreme extreme(x.machine->program().code[x.pc].modifiers);
+  const TensorMemory& memory = x.block->tensor.memory;
+  u32 value[lanes];
+  u8 undefined[lanes], any = 0;
+  for (u32 l = 0; l < lanes; ++l) {
+    const Cell first = cell(move.shape, l, 0, move.split);
+    value[l] = extreme.of(taken(memory, move, first));
+    undefined[l] = undefined_of(memory, move, first);
+    for (u32 r = 1; r < move.registers; ++r) {
+      const Cell at = cell(move.shape, l, r, move.split);
+      value[l] = extreme.of(value[l], extreme.of(taken(memory, move, at)));
+      undefined[l] |= undefined_of(memory, move, at);
+    }
+    if (undefined[l]) undefined[l] = 0xf;
+    any |= undefined[l];
+  }
+  std::memcpy(x.bank[0] + c.d, value, sizeof value);
+  if (any || has_undefined(x, c.d, 4)) {
+    mark_register(x, c.d, undefined, {move.lane, move.column});
+  }
+}
+
 Flow load(Core& x, const Code& c, Mask m) {
   const Flow flow = whole_warp(x, m);
   if (flow != Flow::next) return flow;
@@ -216,6 +277,7 @@ Flow load(Core& x, const Code& c, Mask m) {
     const TensorAddress place{move.lane + first.row, move.column + first.column};
     if (any || has_undefined(x, d, 4)) mark_register(x, d, undefined, place);
   }
+  if (c.d != nothing) reduce(x, c, move);
   return Flow::next;
 }
 

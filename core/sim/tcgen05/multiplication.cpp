@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/sim/machine/model.h"
+#include "core/sim/matrix/sparse.h"
 
 namespace tilescope::sim {
 namespace {
@@ -61,17 +62,49 @@ std::string wrong_scales(const Block& block, const Multiplication& m) {
   return "";
 }
 
+// Which row of a sparse A has metadata that are none; empty where all have some.
+std::string wrong_metadata(const Block& block, const Multiplication& m) {
+  if (!m.product.shape.sparse) return "";
+  const std::vector<u8> rows = undefined_rows(m.metadata, block.tensor.memory);
+  const auto row = std::find_if(rows.begin(), rows.end(), [](u8 v) { return v != 0; });
+  if (row == rows.end()) return "";
+  return fmt::format(
+      "the metadata of row {} of A in TMEM, which nobody had written, or not alike "
+      "in all lanes that hold them",
+      row - rows.begin());
+}
+
+// "Rest of the values result in undefined behavior" (9.7.16.10.8).
+void note_bad_metadata(Model& machine, Block& block, const AsyncOperation& o,
+                       const Multiplication& m) {
+  const std::optional<BadMetadata> bad = find_bad_metadata(m.metadata, block.tensor.memory);
+  if (!bad) return;
+  const Block& issuer = *machine.member(block, o.issuer);
+  machine.reports.hazard_at(issuer, o.thread, o.pc, "bad_metadata", o.pc, [&] {
+    const bool one = m.metadata.sparsity == Sparsity::one_of_two;
+    Report r;
+    r.sentence = fmt::format(
+        "the metadata of row {}, chunk {}, of A are 0b{:04b}: {}", bad->row, bad->chunk, bad->bits,
+        one ? "no place of one in two" : "the two stored elements would have the same place");
+    r.expected = one ? "0b0100 (the first) or 0b1110 (the second) (PTX ISA 9.7.16.10.8.1)"
+                     : "two bits for each of two different places (PTX ISA 9.7.16.10.8.2)";
+    r.found = fmt::format("0b{:04b}", bad->bits);
+    return r;
+  });
+}
+
 // For the report of an output that depends on it: what this product reads that nobody has written.
 void note_undefined(const Model& machine, Block& block, const AsyncOperation& o,
                     const Multiplication& m) {
   const auto& shape = m.product.shape;
   std::string what = m.a_in_tensor_memory ? "cells of TMEM (A)"
                                           : undefined_byte(block, m.a, m.a_rows, m.stored(shape.a),
-                                                           shape.row_bytes(), "A");
+                                                           shape.a_row_bytes(), "A");
   if (what.empty())
     what = undefined_byte(block, m.b, m.b_rows, m.stored(shape.b), shape.row_bytes(), "B");
   if (what.empty()) what = "the other CTA's shared memory";
-  const std::string scales = wrong_scales(block, m);
+  std::string scales = wrong_scales(block, m);
+  if (scales.empty()) scales = wrong_metadata(block, m);
   block.tensor.undefined_read =
       fmt::format("; the tcgen05.mma at {} read {}",
                   place_text(machine.site(*machine.member(block, o.issuer), o.thread, o.pc)),
@@ -94,11 +127,24 @@ void append(OperandBytes& to, const OperandBytes& from) {
   to.undefined.insert(to.undefined.end(), from.undefined.begin(), from.undefined.end());
 }
 
+// A's rows with the zeros between the elements that are stored.
+OperandBytes with_zeros(const Multiplication& m, const Block& block, OperandBytes stored) {
+  const std::vector<u8> undefined = undefined_rows(m.metadata, block.tensor.memory);
+  OperandBytes out = spread(stored_places(m.metadata, block.tensor.memory),
+                            width_of(m.stored(m.product.shape.a)), stored);
+  for (std::size_t r = 0; r < undefined.size(); ++r) out.undefined[r] |= undefined[r];
+  return out;
+}
+
 // A block's part of A, 128 rows of which a pair's product with layout B wants each of 64 twice.
 OperandBytes read_a(const Multiplication& m, const Block& block) {
-  if (m.a_in_tensor_memory) return read_operand(m.product, m.a_cells, block.tensor.memory);
-  OperandBytes out = read_operand(m.a, m.a_rows, m.stored(m.product.shape.a), block.shared.data(),
-                                  block.shared.undefined_bits(), m.product.shape.row_bytes());
+  OperandBytes out =
+      m.a_in_tensor_memory
+          ? read_operand(m.product, m.a_cells, block.tensor.memory)
+          : read_operand(m.a, m.a_rows, m.stored(m.product.shape.a), block.shared.data(),
+                         block.shared.undefined_bits(), m.product.shape.a_row_bytes());
+  if (m.product.shape.sparse) return with_zeros(m, block, std::move(out));
+  if (m.a_in_tensor_memory) return out;
   if (m.product.halves) append(out, OperandBytes(out));
   return out;
 }
@@ -136,7 +182,15 @@ std::vector<Block*> blocks_of(Model& machine, Block& block, const Multiplication
   return {machine.member(block, block.rank & ~1u), machine.member(block, block.rank | 1)};
 }
 
-// The operands' bytes: A's rows of each block, then B's, then each block's scale factors.
+// Which elements of a sparse A are stored.
+void append_places(OperandBytes& to, const Multiplication& m, const Block& block) {
+  if (!m.product.shape.sparse) return;
+  const StoredPlaces places = stored_places(m.metadata, block.tensor.memory);
+  for (const u8 at : places.at) to.bytes.push_back(static_cast<std::byte>(at));
+}
+
+// The operands' bytes: A's rows of each block, then B's, then each block's scale factors, then
+// which elements of its A are stored.
 bool read(Model& machine, Block& block, AsyncOperation& o) {
   const Multiplication m = decoded(o);
   if (!machine.options.calculates) return true;
@@ -145,6 +199,10 @@ bool read(Model& machine, Block& block, AsyncOperation& o) {
   for (const Block* at : blocks) append(all, read_a(m, *at));
   for (const Block* at : blocks) append(all, read_b(m, *at));
   for (const Block* at : blocks) append_scales(all, m, *at);
+  for (const Block* at : blocks) append_places(all, m, *at);
+  if (m.product.shape.sparse) {
+    for (Block* at : blocks) note_bad_metadata(machine, *at, o, m);
+  }
   o.bytes = std::move(all.bytes);
   o.undefined = std::move(all.undefined);
   if (std::all_of(o.undefined.begin(), o.undefined.end(), [](u8 v) { return v == 0; })) return true;
@@ -152,6 +210,20 @@ bool read(Model& machine, Block& block, AsyncOperation& o) {
     if (at->tensor.undefined_read.empty()) note_undefined(machine, *at, o, m);
   }
   return true;
+}
+
+// .ashift: behind the product the rows of A move one lane down in each 32 lanes of TMEM, of which
+// the last keeps its own (CuTeDSL, experimental/primitives, tcgen05_mma: "observed on B200").
+void shift_rows(const Multiplication& m, TensorMemory& memory) {
+  if (!m.shifts) return;
+  const u32 columns = m.product.shape.a_row_bytes() / 4, from = m.a_cells.column;
+  for (u32 lane = 0; lane < TensorMemory::lanes; ++lane) {
+    if (lane % 32 == 31) continue;
+    std::copy_n(memory.row(lane + 1) + from, columns, memory.row(lane) + from);
+    for (u32 c = from; c < from + columns; ++c) {
+      memory.set_undefined(lane, c, memory.undefined(lane + 1, c));
+    }
+  }
 }
 
 // Nobody asks what the sums are: they count as written.
@@ -167,6 +239,7 @@ bool only_write(Model& machine, Block& block, const Multiplication& m) {
 // What block i of `blocks` multiplies, of what was read.
 struct PartOfOperands {
   const std::byte *a = nullptr, *b = nullptr, *a_scales = nullptr, *b_scales = nullptr;
+  const u8* stored = nullptr;
   std::vector<u8> a_undefined, b_undefined;  // with those of the scale factors
 };
 PartOfOperands part_of(const Multiplication& m, const std::vector<std::byte>& bytes,
@@ -180,6 +253,10 @@ PartOfOperands part_of(const Multiplication& m, const std::vector<std::byte>& by
   const u8* from = undefined.data();
   out.a_undefined.assign(from + i * rows, from + (i + 1) * rows);
   out.b_undefined.assign(from + b, from + b + columns);
+  if (s.sparse) {
+    const std::size_t each = rows * (row_bytes / width_of(m.stored(s.a)) / 2);
+    out.stored = reinterpret_cast<const u8*>(bytes.data() + bytes.size() - (blocks - i) * each);
+  }
   if (!s.scale_block) return out;
   out.a_scales = bytes.data() + scales * row_bytes + i * (rows + columns) * s.scales();
   out.b_scales = out.a_scales + rows * s.scales();
@@ -200,10 +277,12 @@ bool write(Model& machine, Block& block, AsyncOperation& o) {
     const PartOfOperands part = part_of(m, *operands, o.undefined, i, blocks.size());
     m.product.a_scales = part.a_scales;
     m.product.b_scales = part.b_scales;
+    m.product.stored = part.stored;
     multiply(m.product, part.a, part.a_undefined.data(), part.b, part.b_undefined.data(),
              machine.options.exact ? Sums::exact : Sums::fast, blocks[i]->tensor.memory,
              machine.options.executor, operands);
   }
+  for (Block* at : blocks) shift_rows(m, at->tensor.memory);
   o.bytes = {};
   o.undefined = {};
   return true;
@@ -229,12 +308,13 @@ void MultiplicationWords::pack(AsyncOperation& o) const {
   o.words[0] = d | u64{instruction} << 32;
   o.words[1] = a;
   o.words[2] = b;
-  o.words[3] = static_cast<u64>(kind) | u64{ws} << 8 | u64{a_in_tensor_memory} << 9 |
-               u64{accumulate} << 10 | u64{pair} << 11 | u64{scale} << 16;
+  o.words[3] = static_cast<u64>(form.kind) | u64{form.ws} << 8 | u64{a_in_tensor_memory} << 9 |
+               u64{accumulate} << 10 | u64{form.pair} << 11 | u64{form.sparse} << 12 |
+               u64{shifts} << 13 | u64{scale} << 16 | u64{metadata} << 32;
   std::copy(std::begin(disabled), std::end(disabled), &o.words[4]);
   o.words[8] = zero_columns;
   o.words[9] = a_scales | u64{b_scales} << 32;
-  o.words[10] = static_cast<u64>(vectors) | u64{ultra} << 8;
+  o.words[10] = static_cast<u64>(form.vectors) | u64{form.ultra} << 8;
 }
 
 MultiplicationWords MultiplicationWords::of(const AsyncOperation& o) {
@@ -243,18 +323,21 @@ MultiplicationWords MultiplicationWords::of(const AsyncOperation& o) {
   out.instruction = static_cast<u32>(o.words[0] >> 32);
   out.a = o.words[1];
   out.b = o.words[2];
-  out.kind = static_cast<MmaKind>(o.words[3] & 0xff);
-  out.ws = o.words[3] >> 8 & 1;
+  out.form.kind = static_cast<MmaKind>(o.words[3] & 0xff);
+  out.form.ws = o.words[3] >> 8 & 1;
   out.a_in_tensor_memory = o.words[3] >> 9 & 1;
   out.accumulate = o.words[3] >> 10 & 1;
-  out.pair = o.words[3] >> 11 & 1;
+  out.form.pair = o.words[3] >> 11 & 1;
+  out.form.sparse = o.words[3] >> 12 & 1;
+  out.shifts = o.words[3] >> 13 & 1;
+  out.metadata = static_cast<u32>(o.words[3] >> 32);
   out.scale = static_cast<u8>(o.words[3] >> 16);
   std::copy_n(&o.words[4], 4, out.disabled);
   out.zero_columns = o.words[8];
   out.a_scales = static_cast<u32>(o.words[9]);
   out.b_scales = static_cast<u32>(o.words[9] >> 32);
-  out.vectors = static_cast<ptx::ScaleVectors>(o.words[10] & 0xff);
-  out.ultra = o.words[10] >> 8 & 1;
+  out.form.vectors = static_cast<ptx::ScaleVectors>(o.words[10] & 0xff);
+  out.form.ultra = o.words[10] >> 8 & 1;
   return out;
 }
 
@@ -280,26 +363,36 @@ std::optional<DescriptorError> decode_scales(const MultiplicationWords& w, Multi
 
 std::optional<DescriptorError> decode(const MultiplicationWords& w, Multiplication& out) {
   Product& p = out.product;
-  p.kind = w.kind;
-  p.ws = w.ws;
+  const bool pair = w.form.pair;
+  p.kind = w.form.kind;
+  p.ws = w.form.ws;
   p.accumulate = w.accumulate;
   p.scale = w.scale;
   p.d = TensorAddress::of(w.d);
   std::copy_n(w.disabled, 2, p.disabled);
   std::copy_n(w.disabled + 2, 2, out.odd_disabled);
-  if (auto error = decode(w.instruction, w.kind, w.ws, p.shape, w.pair, w.vectors, w.ultra)) {
-    return error;
-  }
+  if (auto error = decode(w.instruction, w.form, p.shape)) return error;
   if (auto error = decode_zero_columns(w.zero_columns, p.shape.m, p.shape.n, w.instruction,
                                        out.zero_columns)) {
     return error;
   }
-  out.pair = w.pair;
-  out.a_rows = p.shape.m / (w.pair ? 2 : 1);
-  out.b_rows = p.shape.n / (w.pair ? 2 : 1);
-  p.halves = w.pair && p.shape.m == 128;
-  if (w.pair) p.shape.m = 128;  // lanes of each block
-  const bool wide = w.kind == MmaKind::tf32, long_rows = p.shape.row_bytes() > operand_row;
+  out.pair = pair;
+  out.a_rows = p.shape.m / (pair ? 2 : 1);
+  out.b_rows = p.shape.n / (pair ? 2 : 1);
+  if (w.form.sparse) {
+    if (auto error =
+            decode_metadata(w.metadata, p.shape, p.kind, p.ws, pair, out.a_rows, out.metadata)) {
+      return error;
+    }
+  }
+  out.shifts = w.shifts;
+  if (w.shifts && p.shape.m != 128 && p.shape.m != 256) {
+    return DescriptorError{fmt::format("rows of A are shifted (.ashift) with M {}", p.shape.m),
+                           "M 128 or 256 (PTX ISA 9.7.16.10.9.1)", fmt::format("M {}", p.shape.m)};
+  }
+  p.halves = pair && p.shape.m == 128;
+  if (pair) p.shape.m = 128;  // lanes of each block
+  const bool wide = p.kind == MmaKind::tf32, long_rows = p.shape.k == 96;
   out.a_in_tensor_memory = w.a_in_tensor_memory;
   if (w.a_in_tensor_memory) {
     out.a_cells = TensorAddress::of(static_cast<u32>(w.a));
@@ -310,7 +403,7 @@ std::optional<DescriptorError> decode(const MultiplicationWords& w, Multiplicati
           "lanes (PTX ISA, table 53)",
           "1"};
     }
-    if (w.ws && p.shape.m != 128) {
+    if (p.ws && p.shape.m != 128) {
       return DescriptorError{
           fmt::format("where A of {} rows with .ws is in TMEM is not known", p.shape.m),
           "A in shared memory", "A in TMEM"};
@@ -332,9 +425,10 @@ std::optional<DescriptorError> decode(const MultiplicationWords& w, Multiplicati
   }
   if (const CellRange* both = meeting(d, out.read_range())) {
     return DescriptorError{
-        fmt::format("scale factors are in {}, where D is: the sum is written while they are read",
+        fmt::format("{} in {}, where D is: the sum is written while they are read",
+                    p.shape.sparse ? "metadata or scale factors are" : "scale factors are",
                     cells_text(*both)),
-        "scale factors and D in cells of their own", "the same cells"};
+        "metadata, scale factors and D in cells of their own", "the same cells"};
   }
   return std::nullopt;
 }
@@ -352,15 +446,25 @@ std::vector<CellRange> Multiplication::d_range() const {
 
 std::vector<CellRange> Multiplication::a_range() const {
   if (!a_in_tensor_memory) return {};
-  return ranges(product, a_cells, product.shape.row_bytes() / 4);
+  return ranges(product, a_cells, product.shape.a_row_bytes() / 4);
 }
 
 std::vector<CellRange> Multiplication::read_range() const {
   std::vector<CellRange> out = a_range();
+  if (product.shape.sparse) {
+    for (const CellRange& cells : metadata.cells()) out.push_back(cells);
+  }
   if (!product.shape.scale_block) return out;
   for (const ScaleFactors* factors : {&a_scales, &b_scales}) {
     for (const CellRange& cells : factors->cells()) out.push_back(cells);
   }
+  return out;
+}
+
+std::vector<CellRange> Multiplication::written_range() const {
+  std::vector<CellRange> out = d_range();
+  if (shifts)
+    out.push_back({0, TensorMemory::lanes, a_cells.column, product.shape.a_row_bytes() / 4});
   return out;
 }
 
@@ -380,7 +484,7 @@ bool find_product(const Block& block, const std::vector<CellRange>& cells, bool 
     if (!is_multiplication(o) || o.stage == Stage::complete) continue;
     const Multiplication m = decoded(o);
     out = {o.thread, o.pc, o.issuer, true, &o};
-    if (meets(m.d_range())) return true;
+    if (meets(m.written_range())) return true;
     out.writes = false;
     if (!reads && meets(m.read_range())) return true;
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/sim/async/operation.h"
+#include "core/sim/tcgen05/metadata.h"
 #include "core/sim/tcgen05/product.h"
 #include "core/sim/tcgen05/scales.h"
 #include "core/sim/tcgen05/unit.h"
@@ -23,12 +24,15 @@ struct Multiplication {
   SharedMatrix a, b;
   ZeroColumns zero_columns;         // of .ws
   ScaleFactors a_scales, b_scales;  // of .block_scale; those of one block
+  SparseMetadata metadata;          // of .sp
+  bool shifts = false;              // A's rows in TMEM, behind the product (.ashift)
 
   // Rows of B that are read: where it is shifted some more, which are dropped again.
   std::uint32_t b_lines() const;
   std::vector<CellRange> d_range() const;
-  std::vector<CellRange> a_range() const;     // empty where A is in shared memory
-  std::vector<CellRange> read_range() const;  // A's, and those of the scale factors
+  std::vector<CellRange> a_range() const;        // empty where A is in shared memory
+  std::vector<CellRange> read_range() const;     // A's, those of the scale factors and metadata
+  std::vector<CellRange> written_range() const;  // D's, and A's where its rows are shifted
   // What A's or B's bytes in shared memory are read as: elements, or bytes with two in each.
   ElementType stored(ElementType type) const;
 };
@@ -37,15 +41,13 @@ struct Multiplication {
 struct MultiplicationWords {
   std::uint32_t d = 0, instruction = 0;
   std::uint64_t a = 0, b = 0;  // descriptors; a may be an address of TMEM
-  MmaKind kind = MmaKind::none;
-  bool ws = false, pair = false, a_in_tensor_memory = false, accumulate = false;
+  MmaForm form;
+  bool a_in_tensor_memory = false, accumulate = false, shifts = false;
   std::uint8_t scale = 0;
   std::uint64_t disabled[4] = {};  // of a pair: the even block's lanes, then the odd one's
   std::uint64_t zero_columns = 0;  // the mask's descriptor, of .ws
-  ptx::ScaleVectors vectors =
-      ptx::ScaleVectors::none;  // of .block_scale, and where the factors are
-  std::uint32_t a_scales = 0, b_scales = 0;
-  bool ultra = false;  // a program for sm_103a
+  std::uint32_t a_scales = 0, b_scales = 0;  // of .block_scale: where the factors are
+  std::uint32_t metadata = 0;                // of .sp
 
   void pack(AsyncOperation& operation) const;
   static MultiplicationWords of(const AsyncOperation& operation);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "core/numeric/tensor_core.h"
+#include "core/sim/matrix/sparse.h"
 
 namespace tilescope::sim {
 namespace {
@@ -43,10 +44,37 @@ void prepare(const Product& product, const SumPart& part) {
 StepRule rule_of(const Product& product) {
   const MmaShape& s = product.shape;
   if (product.kind == MmaKind::i8) return {};
-  StepRule rule = step_rule(TensorChip::blackwell, format_of(s.a), static_cast<int>(s.k));
+  const u32 stored = s.sparse ? s.k / 2 : s.k;
+  StepRule rule = step_rule(TensorChip::blackwell, format_of(s.a), static_cast<int>(stored));
   if (product.kind == MmaKind::f8f6f4 || product.kind == MmaKind::mxf8f6f4) rule.block = 32;
   rule.half_accumulator = s.d == SumType::f16;
   return rule;
+}
+
+// A sparse A's rows one by one, each with the elements of B that its stored ones meet: where B's
+// others would count, being no numbers; and where elements of 4 bits are summed by 16 neighbours.
+void add_row_by_row(SumOfProducts sum, const u8* stored, const std::byte* a, const std::byte* b,
+                    bool exact, const std::vector<SumPart>& parts) {
+  const bool packed = sum.scales.packed;
+  const u32 factors = sum.scales.block ? sum.k / sum.scales.block : 0, m = sum.m, n = sum.n;
+  const u32 width = packed ? 1 : width_of(sum.a), whole = packed ? sum.k / 2 : sum.k;
+  const std::byte* a_scales = sum.scales.a;
+  sum.m = 1;
+  sum.k /= 2;
+  sum.scales.block /= 2;
+  for (u32 r = 0; r < m; ++r) {
+    const u8* row = stored + r * (whole / 2);
+    const std::vector<std::byte> mine = chosen(row, whole / 2, width, 1, a + r * whole * width),
+                                 theirs = chosen(row, whole / 2, width, n, b);
+    if (a_scales) sum.scales.a = a_scales + r * factors;
+    std::vector<SumPart> of_row;
+    for (const SumPart& part : parts) {
+      if (r < part.row || r >= part.row + part.rows) continue;
+      of_row.push_back(
+          {0, 1, part.column, part.columns, part.cells + (r - part.row) * part.pitch, part.pitch});
+    }
+    add_products(sum, mine.data(), theirs.data(), exact, of_row);
+  }
 }
 
 void calculate(const Product& product, const std::byte* a, const std::byte* b, bool exact,
@@ -54,7 +82,7 @@ void calculate(const Product& product, const std::byte* a, const std::byte* b, b
   const MmaShape& s = product.shape;
   const std::vector<SumPart> parts = sum_parts(product, rows);
   for (const SumPart& part : parts) prepare(product, part);
-  const SumOfProducts sum{
+  SumOfProducts sum{
       s.m,
       s.n,
       s.k,
@@ -66,6 +94,12 @@ void calculate(const Product& product, const std::byte* a, const std::byte* b, b
       s.negate_b,
       rule_of(product),
       {s.scale_format, s.scale_block, is_packed(product.kind), product.a_scales, product.b_scales}};
+  if (!s.sparse) return add_products(sum, a, b, exact, parts);
+  const bool packed = is_packed(product.kind);
+  if (packed || has_specials(s.b, b, std::size_t{s.n} * s.row_bytes())) {
+    return add_row_by_row(sum, product.stored, a, b, exact, parts);
+  }
+  sum.rule.block *= 2;  // the zeros between the stored elements add nothing
   add_products(sum, a, b, exact, parts);
 }
 
@@ -172,7 +206,7 @@ void take_from_bytes(ElementType type, std::vector<std::byte>& bytes) {
 
 OperandBytes read_operand(const Product& product, TensorAddress a, const TensorMemory& memory) {
   OperandBytes out;
-  const u32 row_bytes = product.shape.row_bytes();
+  const u32 row_bytes = product.shape.a_row_bytes();
   out.bytes.resize(std::size_t{product.shape.m} * row_bytes);
   out.undefined.resize(product.shape.m);
   for (const MatrixPart& part : product.parts()) {

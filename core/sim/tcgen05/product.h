@@ -52,13 +52,15 @@ struct Product {
   std::uint64_t disabled[2] = {};  // lanes of TMEM that are not written
   // Scale factors, row after row of A and of B, where shape.scale_block says that there are some.
   const std::byte *a_scales = nullptr, *b_scales = nullptr;
+  // Of a sparse A, whose operand has its zeros: which elements are stored, row after row.
+  const std::uint8_t* stored = nullptr;
 
   std::vector<MatrixPart> parts() const;  // of D
 };
 
-// A from TMEM, 16-byte pieces packed into columns. Elements of 4 and 6 bits of kinds f8f6f4 and
-// mxf8f6f4 are in bytes of their own there (9.7.16.10.4.3), as tcgen05.cp puts them (unpack() in
-// core/sim/tcgen05/copy.h), and leave them without what is beside them.
+// A from TMEM as it is stored, 16-byte pieces packed into columns. Elements of 4 and 6 bits of
+// kinds f8f6f4 and mxf8f6f4 are in bytes of their own there (9.7.16.10.4.3), as tcgen05.cp puts
+// them (unpack() in core/sim/tcgen05/copy.h), and leave them without what is beside them.
 OperandBytes read_operand(const Product& product, TensorAddress a, const TensorMemory& memory);
 
 // How sums are calculated: as the chip adds (core/numeric/tensor_core.h); by fused multiply-add; or

@@ -94,26 +94,12 @@ bool copy_one(Core& x, const Code& c, int lane) {
   return find_bytes(x, lane, *x.block, copy, o.reads) && issue(x, lane, std::move(o), copy.cells());
 }
 
-void note_direction(Core& x, int lane) {
-  x.reports->note(x, lane, "shift_direction", x.pc, [&] {
-    Report r;
-    r.sentence =
-        "which way tcgen05.shift.down moves rows, the PTX ISA leaves open: here each lane gets "
-        "what "
-        "the next one held, and the last of the 32 keeps its own";
-    r.expected = "a chip's answer (PTX ISA 9.7.16.9.3)";
-    r.found = "none yet";
-    return r;
-  });
-}
-
 // "The lane of the address operand taddr must be aligned to 32."
 bool shift_one(Core& x, const Code& c, int lane) {
   const TensorAddress at = address_of(x, c, lane);
   if (at.lane % 32) return refuse_lane(x, lane, at.lane, "a multiple of 32 (PTX ISA 9.7.16.9.3)");
   std::vector<CellRange> all = written_by_shift(at);
   for (const CellRange& read : read_by_shift(at)) all.push_back(read);
-  note_direction(x, lane);
   return issue(x, lane, shift_operation(at, is_of_pair(x)), all);
 }
 

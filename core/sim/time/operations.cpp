@@ -181,7 +181,8 @@ void Clock::schedule_product(Model& machine, Block& block, AsyncOperation& o, do
   Multiplication m;
   decode(MultiplicationWords::of(o), m);
   const MmaShape& s = m.product.shape;
-  const double rate = rate_of(*times_, m.product.kind);
+  // Of a sparse A only what is stored is multiplied.
+  const double rate = rate_of(*times_, m.product.kind) * (s.sparse ? 2 : 1);
   const double all = static_cast<double>(s.m) * s.n * s.k;
   // Half of the lanes of a small M do nothing.
   const double lanes_used = m.product.halves ? 2 : s.m >= 128 || m.product.ws ? 1 : s.m / 128.0;

@@ -496,9 +496,11 @@ Flow await(Core& x, Mask m, u64 end) {
   GroupWarp& warp = mine(x);
   warp.waited = std::max(warp.waited, end);
   while (!warp.groups.empty() && warp.groups.front() <= warp.waited) warp.groups.pop_front();
-  if (x.block->races.on()) {
+  if (x.block->races.on() && end > group.first) {
+    // They end in order, so the last says it of all; nothing of copies that happen to be complete.
+    const GroupProduct& last = group.products[end - 1 - group.first];
     Races::Clock done{};
-    x.block->races.release_agents(x.warp->index, done);
+    done[last.settled_by] = last.settled_at;
     x.block->races.acquire(x.warp->index, done);
   }
   forget(group);

@@ -134,13 +134,14 @@ bool read(Model& machine, Block& block, AsyncOperation& o) {
     if (w.is_unwritten(group_rows + row)) b.undefined[row] = 0xff;
   }
   if (form.sparse) {
-    const Metadata metadata = metadata_of(o);
-    if (!has_specials(form.b, b.bytes)) {
-      a = spread(form, metadata, a);
+    const StoredPlaces places = stored_places(form, metadata_of(o));
+    if (!has_specials(form.b, b.bytes.data(), b.bytes.size())) {
+      a = spread(places, width_of(form.a), a);
     } else {
       std::vector<std::byte> all;
       for (u32 row = 0; row < group_rows; ++row) {
-        const std::vector<std::byte> mine = chosen(form, metadata, row, b.bytes);
+        const std::vector<std::byte> mine =
+            chosen(places.row(row), places.stored, width_of(form.b), form.n, b.bytes.data());
         all.insert(all.end(), mine.begin(), mine.end());
       }
       b.bytes = std::move(all);
@@ -317,9 +318,10 @@ bool write(Model& machine, Block& block, AsyncOperation& o) {
 // Its operands are free, and who waits for it goes on.
 bool complete(Model& machine, Block& block, AsyncOperation& o) {
   const GroupWords w = GroupWords::of(o);
-  machine.flights.settle_by_agent(block, o);
-  Warpgroup& group = block.warpgroups[w.group];
-  group.products[w.product - group.first].complete = true;
+  GroupProduct& product = block.warpgroups[w.group].products[w.product - block.warpgroups[w.group].first];
+  product.settled_by = machine.flights.settle_by_agent(block, o);
+  product.settled_at = block.races.now();
+  product.complete = true;
   for (u32 i = 0; i < 4; ++i) {
     for (Split& s : block.warps[w.group * 4 + i].splits) {
       if (s.wait == Wait::products) s.wait = Wait::none;

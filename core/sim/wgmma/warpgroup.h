@@ -40,6 +40,8 @@ struct GroupProduct {
   std::vector<std::uint32_t> metadata;  // of .sp: of the 128 threads, as they issued it
   std::vector<std::uint64_t> rows;      // of A in registers: as in GroupSource
   Races::Clock clock{};  // what the warps had done and seen as they issued it: it begins after that
+  // By whom, and up to when, what it reads is done with: what a wgmma.wait_group learns.
+  std::uint32_t settled_by = 0, settled_at = 0;
 };
 
 // What one of the four warps has done.

@@ -316,6 +316,46 @@ inline std::string ptx_of(const void* image) {
 
 // ---- Launches --------------------------------------------------------------------------------------
 
+// A file of bytes, .npy version 1.0.
+inline void write_npy(const std::filesystem::path& path, const std::uint8_t* bytes, std::size_t count) {
+  std::string head = "{'descr': '|u1', 'fortran_order': False, 'shape': (" + std::to_string(count) + ",), }";
+  head.resize((10 + head.size() + 1 + 63) / 64 * 64 - 11, ' ');
+  head += '\n';
+  std::ofstream out(path, std::ios::binary);
+  out.write("\x93NUMPY\x01\x00", 8);
+  out.put(static_cast<char>(head.size() & 255)).put(static_cast<char>(head.size() >> 8));
+  out << head;
+  out.write(reinterpret_cast<const char*>(bytes), static_cast<std::streamsize>(count));
+}
+
+// `tilescope run` of a launch folder: its document in report.json, what it says otherwise in report.txt. Its exit code.
+inline int execute(const std::filesystem::path& folder) {
+  std::vector<std::string> words = {text_of("TILESCOPE"), "run", (folder / "kernel.ptx").string(), "--launch",
+                                    (folder / "launch.toml").string(), "--json"};
+  std::istringstream options(text_of("RECORDER_OPTIONS"));
+  for (std::string word; options >> word;) words.push_back(word);
+  std::vector<char*> arguments, variables;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+  for (char** one = environ; *one; ++one) {
+    if (std::strncmp(*one, "LD_PRELOAD=", 11) != 0 && std::strncmp(*one, "LD_LIBRARY_PATH=", 16) != 0) variables.push_back(*one);
+  }
+  variables.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  const std::string report = (folder / "report.json").string(), said = (folder / "report.txt").string();
+  posix_spawn_file_actions_addopen(&actions, 1, report.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  posix_spawn_file_actions_addopen(&actions, 2, said.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  pid_t child = 0;
+  const int failed = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), variables.data());
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed) return -failed;
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 using Extent = std::array<std::uint32_t, 3>;
 
 struct Shape {
@@ -349,7 +389,7 @@ class Launch {
     if (shape_.dynamic_smem) toml << "dynamic_smem = " << shape_.dynamic_smem << '\n';
     toml << buffers << arguments;
     toml.close();
-    const int code = execute();
+    const int code = execute(folder_);
     if (code != 0) return "tilescope run ended with " + std::to_string(code) + " for " + folder_.string();
     read_back();
     return "";
@@ -486,45 +526,6 @@ class Launch {
     }
     return text + ", swizzle = \"" + swizzles[map.swizzle] + "\", interleave = \"" + interleaves[map.interleave] + "\", oob = \"" +
            (map.oob ? "nan" : "zero") + "\" }";
-  }
-
-  static void write_npy(const std::filesystem::path& path, const std::uint8_t* bytes, std::size_t count) {
-    std::string head = "{'descr': '|u1', 'fortran_order': False, 'shape': (" + std::to_string(count) + ",), }";
-    head.resize((10 + head.size() + 1 + 63) / 64 * 64 - 11, ' ');
-    head += '\n';
-    std::ofstream out(path, std::ios::binary);
-    out.write("\x93NUMPY\x01\x00", 8);
-    out.put(static_cast<char>(head.size() & 255)).put(static_cast<char>(head.size() >> 8));
-    out << head;
-    out.write(reinterpret_cast<const char*>(bytes), static_cast<std::streamsize>(count));
-  }
-
-  // `tilescope run`, its document in report.json, what it says otherwise in report.txt.
-  int execute() const {
-    std::vector<std::string> words = {text_of("TILESCOPE"), "run", (folder_ / "kernel.ptx").string(), "--launch",
-                                      (folder_ / "launch.toml").string(), "--json"};
-    std::istringstream options(text_of("RECORDER_OPTIONS"));
-    for (std::string word; options >> word;) words.push_back(word);
-    std::vector<char*> arguments, variables;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    for (char** one = environ; *one; ++one) {
-      if (std::strncmp(*one, "LD_PRELOAD=", 11) != 0 && std::strncmp(*one, "LD_LIBRARY_PATH=", 16) != 0) variables.push_back(*one);
-    }
-    variables.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    const std::string report = (folder_ / "report.json").string(), said = (folder_ / "report.txt").string();
-    posix_spawn_file_actions_addopen(&actions, 1, report.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    posix_spawn_file_actions_addopen(&actions, 2, said.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    pid_t child = 0;
-    const int failed = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), variables.data());
-    posix_spawn_file_actions_destroy(&actions);
-    if (failed) return -failed;
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   }
 
   // What the kernel left, back to where the program looks for it. A buffer with addresses keeps them: the

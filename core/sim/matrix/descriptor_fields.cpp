@@ -1,0 +1,219 @@
+#include "core/sim/matrix/descriptor_fields.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace tilescope::sim {
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+// Fields of one value, in the order in which they are asked for.
+struct Reader {
+  u64 bits = 0;
+  std::vector<BitField> fields;
+
+  u64 get(int low, int count) const { return bits >> low & ((u64{1} << count) - 1); }
+  void add(int low, int count, std::string_view name, std::string meaning) {
+    fields.push_back({low, count, std::string(name), get(low, count), std::move(meaning)});
+  }
+  void reserved(int low, int count) {
+    if (get(low, count)) add(low, count, "in no field", "has to be 0");
+  }
+};
+
+std::string bytes_of_field(u64 value) {
+  return fmt::format("{} bytes", value << 4);
+}
+
+void address_and_strides(Reader& r) {
+  r.add(0, 14, "address >> 4",
+        fmt::format("0x{:x} in the shared window (its low 18 bits)", r.get(0, 14) << 4));
+  r.reserved(14, 2);
+  r.add(16, 14, "leading stride >> 4",
+        bytes_of_field(r.get(16, 14)) +
+            ": K-major without swizzle, from 16 bytes of K to the next 16; MN-major, from the "
+            "rows of one swizzled width (without swizzle: from 8 of K) to the next; K-major with "
+            "a swizzle: not read");
+  r.reserved(30, 2);
+  r.add(32, 14, "stride >> 4",
+        bytes_of_field(r.get(32, 14)) +
+            ": K-major, from 8 rows to the next 8; MN-major, from 8 of K to the next 8 (without "
+            "swizzle: from 8 rows to the next)");
+}
+
+void base_offset(Reader& r) {
+  const u64 offset = r.get(49, 3);
+  r.add(49, 3, "base offset",
+        offset ? fmt::format("the swizzle's pattern begins {} bytes behind a multiple of its size",
+                             offset * 128)
+               : "the swizzle's pattern begins at multiples of its size, where TMA lays it");
+}
+
+std::string_view swizzle_text(SwizzleMode mode) {
+  switch (mode) {
+    case SwizzleMode::bytes_128_by_32:
+      return "128 bytes, by 32: for transposed tf32";
+    case SwizzleMode::bytes_128:
+      return "128 bytes: pieces of 16 bytes XOR address bits 7 to 9, a pattern of 1,024 bytes";
+    case SwizzleMode::bytes_64:
+      return "64 bytes: pieces of 16 bytes XOR address bits 7 and 8, a pattern of 512 bytes";
+    case SwizzleMode::bytes_32:
+      return "32 bytes: pieces of 16 bytes XOR address bit 7, a pattern of 256 bytes";
+    default:
+      return "none";
+  }
+}
+
+// The types that kinds know a number by, "0 is f16 (kind::f16), e4m3 (kind::f8f6f4) ...".
+std::string element_text(u64 code, MmaKind kind) {
+  struct Row {
+    MmaKind kind;
+    std::array<std::string_view, 8> types;
+  };
+  static constexpr Row rows[] = {
+      {MmaKind::f16, {"f16", "bf16"}},
+      {MmaKind::tf32, {"", "", "tf32"}},
+      {MmaKind::f8f6f4, {"e4m3", "e5m2", "", "e2m3", "e3m2", "e2m1"}},
+      {MmaKind::i8, {"u8", "s8"}},
+      {MmaKind::mxf8f6f4, {"e4m3", "e5m2", "", "e2m3", "e3m2", "e2m1"}},
+      {MmaKind::mxf4, {"", "e2m1"}},
+      {MmaKind::mxf4nvf4, {"", "e2m1"}},
+  };
+  std::string out;
+  for (const Row& row : rows) {
+    const std::string_view type = row.types[code];
+    if (kind == MmaKind::none ? is_block_scaled(row.kind) : row.kind != kind) continue;
+    if (type.empty()) continue;
+    if (kind != MmaKind::none) return std::string(type);
+    out += fmt::format("{}{} (kind::{})", out.empty() ? "" : ", ", type, name_of(row.kind));
+  }
+  return out.empty() ? "no type" : out;
+}
+
+std::string yes(u64 bit, std::string_view what, std::string_view not_that) {
+  return std::string(bit ? what : not_that);
+}
+
+}  // namespace
+
+std::vector<BitField> wgmma_matrix_fields(u64 bits) {
+  constexpr SwizzleMode modes[] = {SwizzleMode::none, SwizzleMode::bytes_128, SwizzleMode::bytes_64,
+                                   SwizzleMode::bytes_32};
+  Reader r{bits, {}};
+  address_and_strides(r);
+  r.reserved(46, 3);
+  base_offset(r);
+  r.reserved(52, 10);
+  r.add(62, 2, "swizzle", std::string(swizzle_text(modes[r.get(62, 2)])));
+  return r.fields;
+}
+
+std::vector<BitField> tcgen05_matrix_fields(u64 bits) {
+  Reader r{bits, {}};
+  address_and_strides(r);
+  r.add(46, 3, "constant", r.get(46, 3) == 1 ? "as it has to be" : "has to be 0b001");
+  base_offset(r);
+  r.add(52, 1, "leading stride mode",
+        yes(r.get(52, 1), "the leading stride's field is an address (K 96 on sm_103a)",
+            "the leading stride is a stride"));
+  r.reserved(53, 8);
+  constexpr std::string_view none = "no swizzle has this number";
+  const std::array<std::string_view, 8> texts = {
+      swizzle_text(SwizzleMode::none),      swizzle_text(SwizzleMode::bytes_128_by_32),
+      swizzle_text(SwizzleMode::bytes_128), none,
+      swizzle_text(SwizzleMode::bytes_64),  none,
+      swizzle_text(SwizzleMode::bytes_32),  none};
+  r.add(61, 3, "swizzle", std::string(texts[r.get(61, 3)]));
+  return r.fields;
+}
+
+std::vector<BitField> instruction_fields(u32 bits, MmaKind kind) {
+  Reader r{bits, {}};
+  const bool scaled = is_block_scaled(kind), packed = is_packed(kind);
+  if (scaled) {
+    r.reserved(0, 2);
+  } else {
+    r.add(0, 2, "sparsity selector", "which metadata of .sp is meant");
+  }
+  r.add(2, 1, "sparse", yes(r.get(2, 1), "half of A is zeros (.sp)", "A is dense"));
+  if (scaled) {
+    r.reserved(3, 1);
+    r.add(4, 2, "ID of B's factors", "the byte of a cell of TMEM where they begin");
+  } else {
+    r.add(3, 1, "saturate", yes(r.get(3, 1), "integers stop at their limits", "no"));
+    constexpr std::string_view sums[] = {"f16", "f32", "s32", "no type"};
+    r.add(4, 2, "type of D", std::string(sums[r.get(4, 2)]));
+  }
+  r.reserved(6, 1);
+  r.add(7, 3, "type of A", element_text(r.get(7, 3), kind));
+  r.add(10, packed ? 2 : 3, "type of B", element_text(r.get(10, packed ? 2 : 3), kind));
+  if (packed) r.reserved(12, 1);
+  r.add(13, 1, "negate A", yes(r.get(13, 1), "-A", "no"));
+  r.add(14, 1, "negate B", yes(r.get(14, 1), "-B", "no"));
+  r.add(15, 1, "transpose A", yes(r.get(15, 1), "M-major", "K-major"));
+  r.add(16, 1, "transpose B", yes(r.get(16, 1), "N-major", "K-major"));
+  r.add(17, 6, "N >> 3", fmt::format("N = {}", r.get(17, 6) << 3));
+  if (scaled) {
+    r.add(23, 1, "type of the factors", yes(r.get(23, 1), "ue8m0", "ue4m3"));
+    r.reserved(24, 3);
+    r.add(27, 2, "M >> 7", fmt::format("M = {}", r.get(27, 2) << 7));
+    r.add(29, 2, "ID of A's factors", "the byte of a cell of TMEM where they begin");
+    if (packed) {
+      r.add(31, 1, "K", yes(r.get(31, 1), "96 (sm_103a)", "64"));
+    } else {
+      r.reserved(31, 1);
+    }
+    return r.fields;
+  }
+  r.reserved(23, 1);
+  r.add(24, 5, "M >> 4", fmt::format("M = {}", r.get(24, 5) << 4));
+  r.reserved(29, 1);
+  constexpr std::string_view shifts[] = {"no shift", "up to 8", "up to 16", "up to 32"};
+  r.add(30, 2, "largest shift of .ws", std::string(shifts[r.get(30, 2)]));
+  return r.fields;
+}
+
+std::string_view name_of(MmaKind kind) {
+  constexpr std::string_view names[] = {"",   "f16",      "tf32", "f8f6f4",
+                                        "i8", "mxf8f6f4", "mxf4", "mxf4nvf4"};
+  return names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view name_of(ElementType type) {
+  constexpr std::string_view names[] = {"f16",  "bf16", "tf32", "e4m3", "e5m2", "e2m3",
+                                        "e3m2", "e2m1", "u8",   "s8",   "b1"};
+  return names[static_cast<std::size_t>(type)];
+}
+
+std::string layout_expression(const SharedMatrix& m, u32 rows, u32 row_bytes, u32 element_bits) {
+  if (m.absolute) return "";
+  const u32 piece = 128 / element_bits;  // elements of 16 bytes
+  const auto elements = [&](u32 bytes) { return bytes * 8 / element_bits; };
+  const u32 width = swizzle_width(m.swizzle);
+  std::string plain;
+  if (m.k_major && width == 0) {
+    plain = fmt::format("((8,{}),({},{})):(({},{}),(1,{}))", rows / 8, piece, row_bytes / 16,
+                        elements(16), elements(m.stride), elements(m.leading));
+  } else if (m.k_major) {
+    plain = fmt::format("((8,{}),{}):(({},{}),1)", rows / 8, elements(row_bytes), elements(width),
+                        elements(m.stride));
+  } else {
+    // Lines are along K; 8 of them, of 16 bytes or of a swizzle's width of rows.
+    const u32 lines = m.swizzle == SwizzleMode::bytes_128_by_32 ? 4 : 8;
+    const u32 k = elements(row_bytes), across = width ? width : 16;
+    const u32 along_k = width ? m.stride : m.leading, along_rows = width ? m.leading : m.stride;
+    plain = fmt::format("(({},{}),({},{})):((1,{}),({},{}))", elements(across),
+                        std::max(rows / elements(across), 1u), lines, std::max(k / lines, 1u),
+                        elements(along_rows), elements(across), elements(along_k));
+  }
+  // Swizzle<B,4,3> (by 32: <2,5,2>) of bytes, its base less the bits that an element has.
+  int base = 4, bits = width == 128 ? 3 : width == 64 ? 2 : 1, shift = 3;
+  if (m.swizzle == SwizzleMode::bytes_128_by_32) base = 5, bits = 2, shift = 2;
+  for (u32 b = element_bits; b > 8; b /= 2) --base;
+  return width ? fmt::format("Sw<{},{},{}> o {}", bits, base, shift, plain) : plain;
+}
+
+}  // namespace tilescope::sim
