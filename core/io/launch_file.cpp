@@ -35,6 +35,14 @@ Outcome<Buffer> from_file(const PlannedBuffer& plan, const std::vector<std::byte
                           plan.name, shape_text(*plan.shape), plan.file, shape_text(read->shape)));
   }
   read->name = plan.name;
+  for (const Buffer::Pointer& pointer : plan.pointers) {
+    if (read->bytes.size() >= 8 && pointer.at <= read->bytes.size() - 8) continue;
+    return mismatch(plan,
+                    fmt::format("[[buffer]] \"{}\" has {} bytes, so an address cannot stand at "
+                                "byte {}; it has 8.",
+                                plan.name, read->bytes.size(), pointer.at));
+  }
+  read->pointers = plan.pointers;
   return read;
 }
 

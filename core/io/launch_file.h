@@ -6,7 +6,8 @@
 //     [[buffer]]                     a tensor in global memory
 //     name = "A"                     dtype = "f16"         shape = [256, 256]   (row-major)
 //     file = "a.npy"                 or random = SEED, zeros = true, poison = true, or of u64
-//     pointers = [{ buffer = "A", offset = 512 }, { null = true }]
+//     pointers = [{ buffer = "A", offset = 512 }, { null = true }], or in a file at these bytes:
+//     file = "a.npy", pointers = [{ at = 64, buffer = "A", offset = 512 }]
 //     out = "c.npy"                  written after the run
 //     expect = "ref.npy"             compared after the run: rtol, atol
 //     tile = [128, 128]              what one block computes of it: each tile once (Buffer::tile)
@@ -15,7 +16,8 @@
 //     i32 = 256                      u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64
 //     null = true                    an 8-byte zero
 //     bytes = "00ff"                 hexadecimal
-//     size = 64, at = [{ offset = 0, buffer = "A" }, ...]   a struct; what is not named is zero
+//     size = 64, at = [{ offset = 0, buffer = "A", plus = 512 }, ...]   a struct; what is not named
+//       is zero
 //     tensormap = { buffer = "A", box = [64, 128], swizzle = "128B" }      innermost first; also
 //       dims, strides (bytes), dtype, offset, interleave, oob = "zero"|"nan", element_strides,
 //       size; for im2col in place of the box lower = [-1, -1], upper = [-1, -1], channels = 64,

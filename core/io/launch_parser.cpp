@@ -123,7 +123,8 @@ class LaunchParser {
     const bool zeros = toml_.boolean(table, "zeros", what).value_or(false);
     const bool poison = toml_.boolean(table, "poison", what).value_or(false);
     const bool pointers = table.contains("pointers");
-    const int sources = file.has_value() + seed.has_value() + zeros + poison + pointers;
+    // Addresses may stand among what a file holds.
+    const int sources = file.has_value() + seed.has_value() + zeros + poison + (pointers && !file);
     if (sources != 1) {
       toml_.fail(
           table.source(),
@@ -134,7 +135,7 @@ class LaunchParser {
     if (file) plan.fill = Fill::file, plan.file = *file;
     if (seed) plan.fill = Fill::random, plan.seed = static_cast<std::uint64_t>(*seed);
     if (poison) plan.fill = Fill::poison;
-    if (pointers) plan.fill = Fill::pointers;
+    if (pointers && !file) plan.fill = Fill::pointers;
     if (!file && !pointers && !plan.shape) {
       toml_.fail(table.source(),
                  fmt::format("{} has no shape; it may be left out only where a file is given. "
@@ -143,29 +144,60 @@ class LaunchParser {
     }
   }
 
-  // pointers = [{ buffer = "A", offset = 512 }, { null = true }]: addresses, of 8 bytes each.
+  // pointers = [{ buffer = "A", offset = 512 }, { null = true }]: addresses, of 8 bytes each; where
+  // a file says the rest, each with the byte where it stands: { at = 64, buffer = "A" }.
   void point(const toml::table& table, PlannedBuffer& plan) {
-    if (plan.fill != Fill::pointers) return;
+    if (!table.contains("pointers")) return;
     const std::string what = fmt::format("[[buffer]] \"{}\"", plan.name);
-    if (plan.dtype != DType::u64) {
+    const bool among = plan.fill == Fill::file;
+    if (!among && plan.dtype != DType::u64) {
       toml_.fail(table.source(), fmt::format("{} has pointers and the dtype {}; addresses are u64.",
                                              what, name_of(plan.dtype)));
     }
     std::uint64_t number = 0;
     for (const toml::table* one : toml_.tables(table, "pointers", what)) {
       const std::string place = fmt::format("pointer {} of {}", number, what);
-      toml_.only(*one, {"buffer", "offset", "null"}, place);
-      const bool null = toml_.boolean(*one, "null", place).value_or(false);
-      if (null == one->contains("buffer")) {
-        toml_.fail(one->source(),
-                   fmt::format("{} has to have one of buffer and null = true.", place));
-      } else if (!null) {
-        const std::optional<std::uint32_t> index = named_buffer(*one, place);
-        const auto offset = toml_.integer(*one, "offset", place, -most_int64, most_int64);
-        if (index) plan.pointers.push_back({8 * number, *index, offset.value_or(0)});
+      if (among) {
+        point_among(*one, place, plan);
+      } else {
+        point_next(*one, place, number, plan);
       }
       ++number;
     }
+    if (!among) size_of_pointers(table, what, number, plan);
+  }
+
+  void point_among(const toml::table& one, const std::string& place, PlannedBuffer& plan) {
+    toml_.only(one, {"at", "buffer", "offset"}, place);
+    const auto at = toml_.integer(one, "at", place, 0, most_int64);
+    if (!at || !one.contains("buffer")) {
+      toml_.fail(one.source(), fmt::format("{} has to say at which byte it stands, and where it "
+                                           "points; {{ at = 64, buffer = \"A\" }} would work.",
+                                           place));
+      return;
+    }
+    const std::optional<std::uint32_t> index = named_buffer(one, place);
+    const auto offset = toml_.integer(one, "offset", place, -most_int64, most_int64);
+    if (index) {
+      plan.pointers.push_back({static_cast<std::uint64_t>(*at), *index, offset.value_or(0)});
+    }
+  }
+
+  void point_next(const toml::table& one, const std::string& place, std::uint64_t number,
+                  PlannedBuffer& plan) {
+    toml_.only(one, {"buffer", "offset", "null"}, place);
+    const bool null = toml_.boolean(one, "null", place).value_or(false);
+    if (null == one.contains("buffer")) {
+      toml_.fail(one.source(), fmt::format("{} has to have one of buffer and null = true.", place));
+    } else if (!null) {
+      const std::optional<std::uint32_t> index = named_buffer(one, place);
+      const auto offset = toml_.integer(one, "offset", place, -most_int64, most_int64);
+      if (index) plan.pointers.push_back({8 * number, *index, offset.value_or(0)});
+    }
+  }
+
+  void size_of_pointers(const toml::table& table, const std::string& what, std::uint64_t number,
+                        PlannedBuffer& plan) {
     const auto count = static_cast<std::int64_t>(number);
     if (!plan.shape) plan.shape = {count};
     std::int64_t room = 1;
@@ -272,8 +304,8 @@ class LaunchParser {
     }
   }
 
-  // What one table of [[arg]] or `at` gives. In a struct, "offset" is where it lies; elsewhere it
-  // belongs to a pointer.
+  // What one table of [[arg]] or `at` gives. In a struct, "offset" is where it lies, and "plus" the
+  // bytes into a buffer; elsewhere "offset" is these.
   Argument value(const toml::table& table, const std::string& what, bool in_struct = false) {
     std::vector<std::string_view> given;
     for (const std::string_view key : value_keys) {
@@ -294,7 +326,9 @@ class LaunchParser {
       toml_.only(table, {key, in_struct ? "offset" : "size"}, what);
       return tensormap(table, what);
     }
-    if (key == "buffer" || in_struct) {
+    if (key == "buffer" && in_struct) {
+      toml_.only(table, {key, "offset", "plus"}, what);
+    } else if (key == "buffer" || in_struct) {
       toml_.only(table, {key, "offset"}, what);
     } else {
       toml_.only(table, {key}, what);
@@ -308,8 +342,8 @@ class LaunchParser {
   Argument pointer(const toml::table& table, const std::string& what, bool in_struct) {
     const std::optional<std::uint32_t> index = named_buffer(table, what);
     if (!index) return {};
-    if (in_struct) return Argument::pointer(*index);
-    const auto offset = toml_.integer(table, "offset", what, -most_int64, most_int64);
+    const auto offset =
+        toml_.integer(table, in_struct ? "plus" : "offset", what, -most_int64, most_int64);
     return Argument::pointer(*index, offset.value_or(0));
   }
 

@@ -78,6 +78,45 @@ zeros = true
   EXPECT_EQ(pointers[1].buffer, 0u);
 }
 
+TEST(LaunchFile, AddressesStandAmongWhatAFileHolds) {
+  const std::string pointers = R"(
+[[buffer]]
+name = "params"
+dtype = "u8"
+file = "params.npy"
+pointers = [{ at = 8, buffer = "params", offset = 4 }]
+)";
+  const auto bytes_of_file = [](std::int64_t count) {
+    return write_npy(
+        {"", DType::u8, {count}, std::vector<std::byte>(static_cast<std::size_t>(count)), false});
+  };
+  const LaunchFile file = parsed(launch + pointers);
+  const Job job = job_of(file, {bytes_of_file(16)});
+  ASSERT_EQ(job.buffers[0].pointers.size(), 1u);
+  EXPECT_EQ(job.buffers[0].pointers[0].at, 8u);
+  EXPECT_EQ(job.buffers[0].pointers[0].offset, 4);
+  const Outcome<Job> small = make_job(file, {}, {bytes_of_file(15)});
+  ASSERT_FALSE(small);
+  EXPECT_EQ(small.error().sentence,
+            "[[buffer]] \"params\" has 15 bytes, so an address cannot stand at byte 8; it has 8.");
+}
+
+TEST(LaunchFile, AStructPointsIntoABuffer) {
+  const LaunchFile file = parsed(launch + R"(
+[[buffer]]
+name = "A"
+dtype = "u8"
+shape = [64]
+zeros = true
+[[arg]]
+size = 16
+at = [{ offset = 8, buffer = "A", plus = 32 }]
+)");
+  ASSERT_EQ(file.arguments[0].addresses.size(), 1u);
+  EXPECT_EQ(file.arguments[0].addresses[0].at, 8u);
+  EXPECT_EQ(file.arguments[0].addresses[0].offset, 32);
+}
+
 TEST(LaunchFile, BuffersAreFilledAsTheySay) {
   const LaunchFile file = parsed(launch + R"(
 [[buffer]]

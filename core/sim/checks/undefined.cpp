@@ -373,6 +373,9 @@ class Careful {
         return shifted(lane);
       case Op::cvt:
         return converted(lane);
+      case Op::prmt:
+        if (i_.modifiers.has(ptx::Field::permute)) break;
+        return permuted(lane);
       default:
         break;
     }
@@ -449,6 +452,20 @@ class Careful {
         i_.op == Op::shr && ptx::class_of(i_.modifiers.type()) == ptx::Class::signed_integer;
     if (sign && (a >> (8 * register_width(program_, o_[1]) - 1) & 1)) return all;
     return i_.op == Op::shl ? a << by : a >> by;
+  }
+  // prmt takes each byte from where its selector says, or that byte's sign.
+  std::uint64_t permuted(int lane) const {
+    if (any(o_[3], lane)) return ~std::uint64_t{0};
+    const std::uint64_t lower = of(o_[1], lane) & 0xffffffffu, pair = lower | of(o_[2], lane) << 32;
+    const std::uint64_t selector = value_of_lane(x_, c_.c, 4, lane);
+    std::uint64_t out = 0;
+    for (int k = 0; k < 4; ++k) {
+      const std::uint64_t from = selector >> (4 * k);
+      std::uint64_t byte = pair >> (8 * (from & 7)) & 0xff;
+      if (from & 8) byte = byte & 0x80 ? 0xff : 0;
+      out |= byte << (8 * k);
+    }
+    return out;
   }
   // Between integers, cutting loses bytes; everything else mixes them.
   std::uint64_t converted(int lane) const {

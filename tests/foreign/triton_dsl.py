@@ -1,0 +1,72 @@
+"""Triton: kernels of each kind that its tutorials have, for four chips; and other projects' kernels."""
+
+from __future__ import annotations
+
+import pathlib
+
+from harness import Context, Outcome, Program, Source
+
+
+class TritonProgram(Program):
+    def environment_of(self, dumps: pathlib.Path, library: pathlib.Path) -> dict[str, str]:
+        return {"TRITON_CACHE_DIR": str(dumps), "TRITON_LIBCUDA_PATH": str(library), "TRITON_DEFAULT_FP_FUSION": "1"}
+
+
+FLASH_ATTENTION = Source("flash-attention", "https://github.com/Dao-AILab/flash-attention", "0251105a2fb19d2957484b7f023cd8c115286ced")
+FLASHINFER = Source("flashinfer", "https://github.com/flashinfer-ai/flashinfer", "fb28d7242b3506a2348265962041acc1fb56cca4")
+LEARN_CUDA = Source("learn-cuda", "https://github.com/gau-nernst/learn-cuda", "1454f8b71499a68eacdbf44c08e36a7003d8ab99")
+KITTENS = Source("ThunderKittens", "https://github.com/HazyResearch/ThunderKittens", "0b55588d2769dde0c7a9a606ffc015b0ca7a9551")
+DEEPGEMM = Source("DeepGEMM", "https://github.com/deepseek-ai/DeepGEMM", "54e22612409371d6364144b69086735beb54e98b")
+
+
+class OtherKernel(TritonProgram):
+    """One of programs/triton_others.py, of a project that is fetched."""
+
+    origin: Source
+
+    def run(self, context: Context) -> Outcome:
+        self.origin.folder(context)
+        self.command = [self.command[0], str(context.sources), self.command[1]]
+        return super().run(context)
+
+
+# Name, and the chips that it is compiled for.
+ALL = (80, 90, 100, 120)
+TMA = (90, 100, 120)
+KERNELS = {
+    "vector_add": (80,), "softmax": (90,), "online_softmax": (100,), "layer_norm": (90,), "locked_sums": (80,),
+    "dropout": (80,), "cumulative_sum": (90,), "sort": (80,), "histogram": (90,),
+    "matmul_f16": ALL, "matmul_bf16": ALL, "matmul_tf32": (80, 90, 100), "matmul_e4m3": TMA, "matmul_i8": (80, 90),
+    "matmul_split_k": (80, 90), "matmul_tma": TMA, "matmul_tma_persistent": TMA, "matmul_tma_specialized": (90, 100),
+    "matmul_device_descriptors": TMA, "grouped_gemm": (80, 100), "scaled_e4m3": (90, 100, 120),
+    "scaled_e2m1": (90, 100, 120), "attention_full": ALL, "attention_causal": ALL, "attention_tma": TMA,
+    "attention_tma_specialized": (100,),
+}
+
+
+OTHERS = {
+    FLASH_ATTENTION: """fa_layer_norm fa_rms_norm_residual fa_layer_norm_backward fa_rotary fa_cross_entropy""",
+    FLASHINFER: """fi_silu_and_mul fi_rms_norm fi_merge_state fi_merge_states fi_gemm_persistent fi_gemm_plain
+        fi_gemm_descriptor_persistent mamba_bmm_chunk mamba_state_update mamba_chunk_cumsum_state""",
+    LEARN_CUDA: "lc_gemv lc_matmul lc_matmul_grouped",
+    KITTENS: "tk_rotary",
+    DEEPGEMM: "dg_m_grouped",
+}
+
+
+def others() -> list[OtherKernel]:
+    found = []
+    for source, names in OTHERS.items():
+        for name in names.split():
+            case = OtherKernel(f"{source.name} {name.partition('_')[2]}", "triton", 90,
+                               ["programs/triton_others.py", name], says="PASS")
+            case.origin = source
+            found.append(case)
+    return found
+
+
+def cases() -> list[TritonProgram]:
+    own = [TritonProgram(f"{name} sm_{sm}", "triton", sm, ["programs/triton_kernels.py", name], says="PASS",
+                         sums="float32" if name == "matmul_split_k" else None)
+           for name, chips in KERNELS.items() for sm in chips]
+    return [*own, *others()]
