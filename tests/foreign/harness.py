@@ -291,23 +291,25 @@ def run_program(context: Context, command: list[str], environment: dict[str, str
     (context.folder / "program.log").write_text(done.stdout + "\n" + done.stderr)
     folders = launches_in(context.folder)
     seconds = 0.0
+    hazards: set[str] = set()
     for folder in folders:
         try:
             document = json.loads((folder / "report.json").read_text())
         except (OSError, json.JSONDecodeError):
             return Outcome(REFUSED, time.monotonic() - start, [], f"{folder.name} has no report")
         seconds += document.get("seconds") or 0
+        hazards.update(hazards_of(document.get("reports", [])))
         if not document.get("ok", True):
             error = document.get("error") or {}
             where = f" ({error['where']})" if error.get("where") else ""
-            return Outcome(REFUSED, seconds, hazards_of(document.get("reports", [])),
+            return Outcome(REFUSED, seconds, sorted(hazards),
                            f"{error.get('sentence', '')}{where}")
     if not folders:
         lines = (done.stderr or done.stdout).strip().splitlines()
         return Outcome(ABSENT, 0, [], "it launched nothing: " + (lines[-1] if lines else ""))
     if not good(done):
         lines = (done.stderr or done.stdout).strip().splitlines()
-        return Outcome(WRONG, seconds, [], "the program says: " + (lines[-1] if lines else str(done.returncode)))
+        return Outcome(WRONG, seconds, sorted(hazards), "the program says: " + (lines[-1] if lines else str(done.returncode)))
     tried = [folder for folder in folders if not beside or not re.search(beside, folder.name)]
     outcome = judge(context, tried, sums, rtol, first_done=True)
     return dataclasses.replace(outcome, seconds=outcome.seconds + seconds)
