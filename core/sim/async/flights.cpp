@@ -401,15 +401,19 @@ bool Flights::collides(Core& x, Block& block, const Races::Access& access, const
     const auto begin = static_cast<u32>(access.offsets[lane]);
     if (!r.meets({begin, begin + access.bytes})) continue;
     const bool race = !written && is_race_with_store(block, access, o);
+    const bool has_read = !written && is_store(o) && o.stage != Stage::issued;
     const bool reads = access.kind == Races::Kind::read;
     const std::string_view name = ptx::opcode(model_->program().code[x.pc].op).name;
     Report told;
-    told.sentence = fmt::format(
-        "{} {} byte {} of shared memory, but the {} at {} {} {}, and {}{}", name,
-        reads ? "reads" : "writes", std::max(begin, r.begin), o.work->name,
-        text(model_->site(model_->issuer(block, o), o.thread, o.pc)), written ? "writes" : "reads",
-        range_text(r), race ? "nothing orders the two" : "nobody has waited for it",
-        too_late_text(*model_, block, o));
+    told.sentence =
+        fmt::format("{} {} byte {} of shared memory, but the {} at {} {} {}, and {}{}", name,
+                    reads ? "reads" : "writes", std::max(begin, r.begin), o.work->name,
+                    text(model_->site(model_->issuer(block, o), o.thread, o.pc)),
+                    written ? "writes" : "reads", range_text(r),
+                    race       ? "nothing orders the two"
+                    : has_read ? "nobody has waited for it, though it has read them by now"
+                               : "nobody has waited for it",
+                    too_late_text(*model_, block, o));
     told.expected = race      ? "a barrier behind the wait of the thread that issued it"
                     : written ? "a wait for the operation before its result is touched"
                               : "a wait until the operation has read its source";
@@ -419,7 +423,7 @@ bool Flights::collides(Core& x, Block& block, const Races::Access& access, const
                 place_of(block, Range{begin, begin + access.bytes})),
         operation_in(*model_, block, o, written ? "writes" : "reads", place_of(block, r)));
     add_mbarrier(told.evidence, block, o);
-    if (race) {
+    if (race || has_read) {
       model_->reports.hazard(x, lane, "operand_overwritten", o.pc, [&] { return told; });
       let_store_read(block, o);
       return false;
@@ -667,8 +671,14 @@ bool Flights::waits_for_pair() {
   return model_->options.lazy || (model_->options.schedule && model_->draws.drawn(2) == 0);
 }
 
-// What another block has issued still uses this one's memory.
+// What is in flight in another block still uses this one's memory. Where this one has issued it, to
+// read from here, it is like its stores to global memory, for which chips keep shared memory.
 bool Flights::leave_to_peer(const Block& block, const AsyncOperation& o) {
+  if (o.issuer == block.rank && o.writes.empty()) {
+    model_->reports.hazard_at(block, o.thread, o.pc, "exit_in_flight", o.pc,
+                              [&] { return left_behind(*model_, block, o); });
+    return true;
+  }
   model_->reports.fault_at(
       model_->issuer(block, o), o.thread, o.pc, "exit_in_flight",
       fmt::format("all threads of CTA {} of the cluster have exited, but this {}, of CTA {}, "
@@ -686,7 +696,10 @@ bool Flights::land(Block& block) {
   for (const AsyncOperation& o : block.flight.operations) {
     const bool arrives = o.mbarrier != no_mbarrier && o.arrives_at(block.rank, block.rank);
     if (o.reads.empty() && o.writes.empty() && !arrives) continue;
-    if (o.leader != no_leader) return leave_to_peer(block, o);
+    if (o.leader != no_leader) {
+      if (!leave_to_peer(block, o)) return false;
+      continue;
+    }
     if (is_group_product(o)) {
       tell_of_product(*model_, block, o);
       continue;

@@ -75,14 +75,16 @@ Evidence::Party earlier(const Core& x, const Block& block, const Races::Conflict
   return out;
 }
 
-// Where the phase that the current split waited for last was completed with an arrival whose scope
-// did not reach it: what is to be changed.
-std::string narrow_arrival(const Core& x, const Block& block) {
+// Where the phase that the current split waited for last was completed with an arrival of the other
+// block whose scope did not reach it: what is to be changed.
+std::string narrow_arrival(const Core& x, const Block& block, const Races::Conflict& c) {
   const Model& machine = *x.machine;
   const auto b = x.block->mbarriers.find(x.warp->splits[x.split].mbarrier);
-  if (&block != x.block || b == x.block->mbarriers.end()) return "";
+  if (b == x.block->mbarriers.end()) return "";
   const Actor& by = b->second.narrow_before;
-  if (by.pc == Mbarrier::no_instruction) return "";
+  const std::uint32_t rank =
+      &block == x.block ? block.races.rank_of(c.warp).value_or(Actor::here) : block.rank;
+  if (by.pc == Mbarrier::no_instruction || by.rank != rank) return "";
   return fmt::format(
       ": the mbarrier.arrive of CTA {} of the cluster at {} has the scope .cta, which is its "
       "default, and must have .release.cluster to be one (PTX ISA 8.5, 9.7.13.15.13)",
@@ -116,7 +118,7 @@ void tell_unordered(Core& x, const Block& block, int lane, std::string_view name
             : fmt::format("warp {} {} at {}", c.warp, verb_of(c.other), where);
     r.sentence = fmt::format("{} {} byte {} of {}shared memory, which {}, with no barrier between",
                              name, verb_of(kind), c.offset, whose_memory(x, block), other);
-    r.expected = "a barrier, or atomics that order the two" + narrow_arrival(x, block);
+    r.expected = "a barrier, or atomics that order the two" + narrow_arrival(x, block, c);
     r.found = "either could be first";
     return r;
   });

@@ -170,6 +170,8 @@ bool check_moves(Core& x, int lane, const Block& home, TensorUse use,
       note_not_awaited(x, lane, home, use, move, *met);
       continue;
     }
+    // Another warp, which has told nobody of it: a race, and the history of the cells says so.
+    if (&home != x.block || move.warp != x.warp->index) continue;
     return report(
         x, lane, home, use, *met,
         move.store ? fmt::format("the tcgen05.st at {} may not have written it yet: its warp has "
