@@ -77,6 +77,21 @@ bool refuse(Core& x, int lane, const DescriptorError& error) {
   return false;
 }
 
+// Bit 12 is reserved where B's type has two bits (table 44). NVIDIA's own example of mxf4nvf4
+// (CuTeDSL) gives e2m1 the three of kind mxf8f6f4, 0b101, and its results are right.
+void note_reserved_bit(Core& x, int lane, const MultiplicationWords& words) {
+  if (!is_packed(words.form.kind) || !(words.instruction >> 12 & 1)) return;
+  x.reports->hazard(x, lane, "bad_descriptor", x.pc, [&] {
+    Report r;
+    r.sentence = fmt::format(
+        "the instruction descriptor 0x{:08x} has 1 in bit 12, which is reserved: it is passed over",
+        words.instruction);
+    r.expected = "0 (table 44)";
+    r.found = "1";
+    return r;
+  });
+}
+
 // Where D and A lie in TMEM: from lane 0 on, or 16 where only every other 16 lanes are used, and
 // both alike (9.7.16.10.5).
 bool check_lanes(Core& x, int lane, const Multiplication& m) {
@@ -229,6 +244,7 @@ bool issue_multiplication(Core& x, const Code& c, int lane) {
   const MultiplicationWords words = words_of(x, c, lane);
   Multiplication m;
   if (const auto error = decode(words, m)) return refuse(x, lane, *error);
+  note_reserved_bit(x, lane, words);
   if (!check_lanes(x, lane, m)) return false;
   note_columns(x, lane, m);
   if (m.a_in_tensor_memory && !is_packed(words.form.kind) && bits_of(m.product.shape.a) < 8) {

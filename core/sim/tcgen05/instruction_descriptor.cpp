@@ -177,7 +177,6 @@ std::optional<DescriptorError> decode_scaled(u32 bits, const MmaForm& form, MmaS
                                    b = element(kind, field(bits, 10, packed ? 2 : 3));
   if (!a) return error(bits, "type of A", 7, 3, types);
   if (!b) return error(bits, "type of B", 10, packed ? 2 : 3, types);
-  if (packed && field(bits, 12, 1)) return error(bits, "reserved field", 12, 1, "0 (table 44)");
   out.m = field(bits, 27, 2) << 7;
   out.n = field(bits, 17, 6) << 3;
   const bool rows_fit = pair ? (out.m == 128 && !form.sparse) || out.m == 256 : out.m == 128;

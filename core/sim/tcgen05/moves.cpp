@@ -126,27 +126,31 @@ bool find_lane(Core& x, u32 address, Move& move) {
   return true;
 }
 
-// All lanes give one address.
-bool uniform_address(Core& x, const Code& c, u32& address) {
-  address = static_cast<u32>(c.immediate);
-  if (c.a == nothing) return true;
+// All lanes are to give one address. Where they differ PTX defines nothing, and compilers rely on
+// the first one's (CuTeDSL's attention adds each lane's own number): so here.
+u32 uniform_address(Core& x, const Code& c) {
+  const auto immediate = static_cast<u32>(c.immediate);
+  if (c.a == nothing) return immediate;
   const u32* from = lane_array<u32>(x, c.a);
   for (int l = 1; l < lanes; ++l) {
     if (from[l] == from[0]) continue;
-    x.reports->fault(x, l, "tmem_address",
-                     "lanes of one warp give different addresses of TMEM, which is undefined",
-                     fmt::format("0x{:08x} in every lane", from[0]),
-                     fmt::format("0x{:08x}", from[l]));
-    return false;
+    x.reports->hazard(x, l, "tmem_address", x.pc, [&] {
+      Report r;
+      r.sentence =
+          "lanes of one warp give different addresses of TMEM, which is undefined: that of lane 0 "
+          "is taken";
+      r.expected = fmt::format("0x{:08x} in every lane", from[0]);
+      r.found = fmt::format("0x{:08x}", from[l]);
+      return r;
+    });
+    break;
   }
-  address += from[0];
-  return true;
+  return immediate + from[0];
 }
 
 bool prepare(Core& x, const Code& c, bool store, Move& move) {
   const ptx::Modifiers& how = x.machine->program().code[x.pc].modifiers;
-  u32 address = 0;
-  if (!uniform_address(x, c, address)) return false;
+  const u32 address = uniform_address(x, c);
   move.shape = static_cast<Cells>(how[Field::cells]);
   move.packed = how.has(Field::packing);
   move.registers = c.count;
