@@ -32,6 +32,7 @@ const std::map<std::string, ViewName, std::less<>>& expected_views() {
       {"mbarrier_initialised_twice", ViewName::barriers},
       {"operand_overwritten", ViewName::memory},
       {"missing_proxy_fence", ViewName::memory},
+      {"shared_race", ViewName::memory},
       {"tmem_in_use", ViewName::tmem},
       {"tmem_race", ViewName::tmem},
       {"tcgen05_fence", ViewName::tmem},

@@ -416,9 +416,10 @@ bool Flights::collides(Core& x, Block& block, const Races::Access& access, const
                     : has_read ? "nobody has waited for it, though it has read them by now"
                                : "nobody has waited for it",
                     too_late_text(*model_, block, o));
-    told.expected = race      ? "a barrier behind the wait of the thread that issued it"
-                    : written ? "a wait for the operation before its result is touched"
-                              : "a wait until the operation has read its source";
+    told.expected =
+        race      ? "a barrier between them: before the store is issued, or behind a wait for it"
+        : written ? "a wait for the operation before its result is touched"
+                  : "a wait until the operation has read its source";
     told.found = "an operation in flight";
     told.evidence = collision(
         lane_at(x, lane, fmt::format("{} {}", name, reads ? "reads" : "writes"),

@@ -521,6 +521,17 @@ void note_completion(Block& block, Mbarrier& b, u32 warp) {
   if (block.races.on()) b.known[warp] = {b.phase, block.races.tick()};
 }
 
+void hear_completions(Block& block, u32 warp, const Races::Clock& seen) {
+  for (auto& [offset, b] : block.mbarriers) {
+    u64 phases = b.known[warp].phases;
+    for (u32 other = 0; other < b.known.size(); ++other) {
+      const Knowledge& k = b.known[other];
+      if (k.phases > phases && seen[other] >= k.when) phases = k.phases;
+    }
+    if (phases > b.known[warp].phases) b.known[warp] = {phases, block.races.tick()};
+  }
+}
+
 bool knows_completion(const Block& block, const Mbarrier& b, u32 warp) {
   if (b.phase == 0 || !block.races.on() || block.told_narrowly) return true;
   for (u32 other = 0; other < b.known.size(); ++other) {

@@ -81,8 +81,8 @@ struct Mbarrier {
   std::vector<Attendance> arrived, arrived_before;  // in this phase, and in the one before
   std::vector<Attendance> waiting;
   Races::Clock arriving{}, completed{};  // what those who arrive have done; of the phase before
-  TensorClock tensor_arriving, tensor_completed;     // the same of tcgen05
-  Actor completer;                                   // of the phase before
+  TensorClock tensor_arriving, tensor_completed;  // the same of tcgen05
+  Actor completer;                                // of the phase before
   // Another block's thread that arrived with a scope of its own block: its warp's instruction, in
   // this phase and in the one before; no_instruction: nobody.
   static constexpr std::uint32_t no_instruction = ~0u;
@@ -103,7 +103,8 @@ struct Signal {
   bool no_complete = false;  // it must not complete the phase
   bool releases = true;      // what the actor did before is seen by the waiters
   bool in_cta = false;       // the waiters of its own block only: its scope is .cta
-  // Of an operation: what its thread had seen when it issued it, for the waiters too; null: nothing.
+  // Of an operation: what its thread had seen when it issued it, for the waiters too; null:
+  // nothing.
   const Races::Clock* seen = nullptr;
 };
 
@@ -124,6 +125,8 @@ Mbarrier* use_mbarrier(Model& machine, Block& block, std::uint32_t offset, Actor
 // A warp has found the phase before the current one complete. And whether it can know that, having
 // found it so or synchronised with somebody who had, or who completed it.
 void note_completion(Block& block, Mbarrier& b, std::uint32_t warp);
+// The same by way of what others had done and seen.
+void hear_completions(Block& block, std::uint32_t warp, const Races::Clock& seen);
 bool knows_completion(const Block& block, const Mbarrier& b, std::uint32_t warp);
 
 // A thread waits for phase `phase`, and a later one is complete as well: the waiter is left behind.

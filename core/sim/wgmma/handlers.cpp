@@ -502,6 +502,8 @@ Flow await(Core& x, Mask m, u64 end) {
     Races::Clock done{};
     done[last.settled_by] = last.settled_at;
     x.block->races.acquire(x.warp->index, done);
+    // It began behind what the four warps had waited for: who waits for it cannot be behind that.
+    hear_completions(*x.block, x.warp->index, last.clock);
   }
   forget(group);
   return Flow::next;
