@@ -86,9 +86,9 @@ class Races {
 
   // What is done here by others than the block's own warps is done by agents, each of which is one
   // more warp: one for the block's asynchronous operations, one for its products of wgmma, and one
-  // for each other block of the cluster that touches this one's memory. An agent of a block has seen what has been released to
-  // the cluster. Where there are 32 warps already, agents share the last one that there was room
-  // for; and where there was none, it is the warp itself.
+  // for each other block of the cluster that touches this one's memory. An agent of a block has
+  // seen what has been released to the cluster. Where there are 32 warps already, agents share the
+  // last one that there was room for; and where there was none, it is the warp itself.
   std::uint32_t operations(std::uint32_t warp) { return agent(own_operations, warp); }
   // Of wgmma's products, which a warp can wait for without having waited for any copy.
   std::uint32_t products(std::uint32_t warp) { return agent(own_products, warp); }
@@ -106,7 +106,8 @@ class Races {
   // An operation has read or written [begin, end) by now, for those who have seen `warp` up to now.
   void settle(std::uint32_t warp, std::uint32_t pc, std::uint32_t begin, std::uint32_t end,
               bool writes);
-  // Into a clock: all that the agents have done, but for products, which end for who waits for them.
+  // Into a clock: all that the agents have done, but for products, which end for who waits for
+  // them.
   void release_agents(std::uint32_t warp, Clock& clock);
   // Into a clock: all that anybody has done.
   void release_all(Clock& clock) const { std::fill_n(clock.begin(), warps_, now_); }
