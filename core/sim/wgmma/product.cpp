@@ -318,7 +318,8 @@ bool write(Model& machine, Block& block, AsyncOperation& o) {
 // Its operands are free, and who waits for it goes on.
 bool complete(Model& machine, Block& block, AsyncOperation& o) {
   const GroupWords w = GroupWords::of(o);
-  GroupProduct& product = block.warpgroups[w.group].products[w.product - block.warpgroups[w.group].first];
+  GroupProduct& product =
+      block.warpgroups[w.group].products[w.product - block.warpgroups[w.group].first];
   product.settled_by = machine.flights.settle_by_agent(block, o);
   product.settled_at = block.races.now();
   product.complete = true;
