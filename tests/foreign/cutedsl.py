@@ -54,7 +54,8 @@ def hopper() -> list[Example]:
         example(90, gemm + "dense_gemm_fp8_gelu_persistent.py", size, sms=4),
         example(90, at + "cta_norm/cta_norm.py", "--M 16 --N 1024 --norm_type layer", "layer"),
         example(90, at + "cta_norm/cta_norm.py", "--M 16 --N 1024 --norm_type rms", "rms"),
-        example(90, at + "grouped_gemm/grouped_gemm.py", "", sms=4),
+        example(90, at + "grouped_gemm/grouped_gemm.py", "--num_groups 2 --problem_sizes_mnkl (128,128,64,1),(256,128,128,1)",
+                sms=4),
         example(90, at + "attention/fmha.py", "--q_shape 1,256,2,64 --k_shape 1,256,2,64"),
         example(90, at + "attention/fmha.py", "--q_shape 1,256,2,128 --k_shape 1,256,2,128 --is_causal", "causal"),
     ]
