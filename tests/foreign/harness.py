@@ -315,6 +315,8 @@ def run_program(context: Context, command: list[str], environment: dict[str, str
     if not folders:
         lines = (done.stderr or done.stdout).strip().splitlines()
         return Outcome(ABSENT, 0, [], "it launched nothing: " + (lines[-1] if lines else ""))
+    if done.returncode == 77:  # host.py: not_here()
+        return Outcome(ABSENT, seconds, [], done.stdout.strip().splitlines()[-1].removeprefix("host.py: "))
     if not good(done):
         lines = (done.stderr or done.stdout).strip().splitlines()
         return Outcome(WRONG, seconds, [], "the program says: " + (lines[-1] if lines else str(done.returncode)))

@@ -67,6 +67,6 @@ def others() -> list[OtherKernel]:
 
 def cases() -> list[TritonProgram]:
     own = [TritonProgram(f"{name} sm_{sm}", "triton", sm, ["programs/triton_kernels.py", name], says="PASS",
-                         sums="float32" if name == "matmul_split_k" else None)
+                         sums="float32" if name in ("matmul_split_k", "locked_sums") else None)
            for name, chips in KERNELS.items() for sm in chips]
     return [*own, *others()]
