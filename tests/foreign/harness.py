@@ -301,16 +301,18 @@ def run_program(context: Context, command: list[str], environment: dict[str, str
     (context.folder / "program.log").write_text(done.stdout + "\n" + done.stderr)
     folders = launches_in(context.folder)
     seconds = 0.0
+    hazards: set[str] = set()
     for folder in folders:
         try:
             document = json.loads((folder / "report.json").read_text())
         except (OSError, json.JSONDecodeError):
             return Outcome(REFUSED, time.monotonic() - start, [], f"{folder.name} has no report")
         seconds += document.get("seconds") or 0
+        hazards.update(hazards_of(document.get("reports", [])))
         if not document.get("ok", True):
             error = document.get("error") or {}
             where = f" ({error['where']})" if error.get("where") else ""
-            return Outcome(REFUSED, seconds, hazards_of(document.get("reports", [])),
+            return Outcome(REFUSED, seconds, sorted(hazards),
                            f"{error.get('sentence', '')}{where}")
     if not folders:
         lines = (done.stderr or done.stdout).strip().splitlines()
@@ -319,7 +321,7 @@ def run_program(context: Context, command: list[str], environment: dict[str, str
         return Outcome(ABSENT, seconds, [], done.stdout.strip().splitlines()[-1].removeprefix("host.py: "))
     if not good(done):
         lines = (done.stderr or done.stdout).strip().splitlines()
-        return Outcome(WRONG, seconds, [], "the program says: " + (lines[-1] if lines else str(done.returncode)))
+        return Outcome(WRONG, seconds, sorted(hazards), "the program says: " + (lines[-1] if lines else str(done.returncode)))
     tried = [folder for folder in folders if not beside or not re.search(beside, folder.name)]
     outcome = judge(context, tried, sums, rtol, first_done=True)
     return dataclasses.replace(outcome, seconds=outcome.seconds + seconds)
@@ -336,12 +338,16 @@ def recorder(context: Context) -> pathlib.Path:
                     and (folder / "cuda_runtime_api.h").exists()), None)
     if include is None:
         raise Absent("cuda.h is not here: the CUDA Toolkit or the Python package nvidia-cuda-runtime has it")
-    seen = hashlib.sha256(b"".join(path.read_bytes() for path in [*files, here / "common.h"])).hexdigest()[:16]
+    rest = functions_left(include / "cuda.h")
+    text = b"".join(path.read_bytes() for path in [*files, here / "common.h"]) + rest.encode()
+    seen = hashlib.sha256(text).hexdigest()[:16]
     folder = pathlib.Path(tempfile.gettempdir()) / f"tilescope-recorder-{os.getuid()}-{seen}"
     library = folder / "libcuda.so.1"
     if not library.exists():
         folder.mkdir(exist_ok=True)
         fresh = folder / f"fresh-{os.getpid()}"
+        (folder / "rest.cpp").write_text(rest)
+        files.append(folder / "rest.cpp")
         subprocess.run(["g++", "-std=c++20", "-O2", "-shared", "-fPIC", f"-I{include}", *map(str, files), "-o", str(fresh),
                         "-Wl,-soname,libcuda.so.1"], check=True)
         fresh.rename(library)
@@ -349,6 +355,18 @@ def recorder(context: Context) -> pathlib.Path:
             (folder / name).unlink(missing_ok=True)
             (folder / name).symlink_to("libcuda.so.1")
     return folder
+
+
+def functions_left(header: pathlib.Path) -> str:
+    """C++: every function of the driver that the recorder does not have answers that it is not supported, and
+    is named once. Programs look all of theirs up when they start, and call few."""
+    import re
+    text = header.read_text(errors="replace")
+    names = set(re.findall(r"CUDAAPI\s+(cu[A-Z]\w*)\s*\(", text)) | set(re.findall(r"#define\s+cu[A-Z]\w*\s+(cu[A-Z]\w*)\s", text))
+    head = ("#include <cstdio>\n#define LEFT(name) extern \"C\" __attribute__((weak)) int name() { \\\n"
+            "  static int told = std::fprintf(stderr, \"recorder: \" #name \" is not there\\n\"); \\\n"
+            "  return told ? 801 : 801; }\n")
+    return head + "".join(f"LEFT({name})\n" for name in sorted(names))
 
 
 def cuda_includes(context: Context) -> list[pathlib.Path]:
