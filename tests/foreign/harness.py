@@ -315,8 +315,8 @@ def run_program(context: Context, command: list[str], environment: dict[str, str
             return Outcome(REFUSED, seconds, sorted(hazards),
                            f"{error.get('sentence', '')}{where}")
     if not folders:
-        lines = (done.stderr or done.stdout).strip().splitlines()
-        return Outcome(ABSENT, 0, [], "it launched nothing: " + (lines[-1] if lines else ""))
+        lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]
+        return Outcome(ABSENT, 0, [], f"it launched nothing: {lines[-1] if lines else f'exit {done.returncode}'}")
     if done.returncode == 77:  # host.py: not_here()
         return Outcome(ABSENT, seconds, [], done.stdout.strip().splitlines()[-1].removeprefix("host.py: "))
     if not good(done):
