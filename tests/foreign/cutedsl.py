@@ -54,7 +54,8 @@ def hopper() -> list[Example]:
         example(90, gemm + "dense_gemm_fp8_gelu_persistent.py", size, sms=4),
         example(90, at + "cta_norm/cta_norm.py", "--M 16 --N 1024 --norm_type layer", "layer"),
         example(90, at + "cta_norm/cta_norm.py", "--M 16 --N 1024 --norm_type rms", "rms"),
-        example(90, at + "grouped_gemm/grouped_gemm.py", "", sms=4),
+        example(90, at + "grouped_gemm/grouped_gemm.py", "--num_groups 2 --problem_sizes_mnkl (128,128,64,1),(256,128,128,1)",
+                sms=4),
         example(90, at + "attention/fmha.py", "--q_shape 1,256,2,64 --k_shape 1,256,2,64"),
         example(90, at + "attention/fmha.py", "--q_shape 1,256,2,128 --k_shape 1,256,2,128 --is_causal", "causal"),
     ]
@@ -135,7 +136,7 @@ def tutorials() -> list[Example]:
         *[example(100, tma + f"tma_v{n}.py", "--M 128 --N 128") for n in (0, 1, 2)],
         *[example(100, "dsl_tutorials/" + name) for name in (
             "call_bypass_dlpack.py", "call_from_jit.py", "cooperative_launch.py", "inline_ptx.py", "smem_allocator.py",
-            "programmatic_dependent_launch.py", "tvm_ffi/ampere_gemm_with_fake_tensor.py")],
+            "programmatic_dependent_launch.py")],
         *[example(100, steps + name, sms=4) for name in (
             "01_copy_basics_ts/01_copy_grid_stride.py", "01_copy_basics_ts/02_copy_tma.py",
             "02_gemm_simple_ts/01_fp16_bf16_gemm_3.py",

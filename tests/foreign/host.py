@@ -216,6 +216,12 @@ class CapsuleOnDevice:
         return capsule
 
 
+def not_here(why: str):
+    """Ends the program, which has no fault in it: the harness says why it is absent."""
+    print(f"host.py: {why}")
+    sys.exit(77)
+
+
 def stand_in_for_torch() -> None:
     try:
         import torch
@@ -325,6 +331,7 @@ def stand_in_for_torch() -> None:
 
     torch.testing.assert_close = assert_close
     torch.profiler.profile = torch.autograd.profiler.profile = lambda *a, **k: Stream()
+    torch._scaled_mm = lambda *arguments, **keywords: not_here("PyTorch for CPUs has no block-scaled product to compare with")
     torch.manual_seed(0)
     OnCpu().__enter__()
 

@@ -84,8 +84,13 @@ def package_versions(python: pathlib.Path) -> str:
 
 
 def cell(text: str, most: int = 220) -> str:
-    text = re.sub(r"\s+", " ", text).replace("|", "\\|").replace("<", "&lt;").replace("_", "\\_").replace("*", "\\*")
-    return text if len(text) <= most else text[:most] + " ..."
+    """Text for a table's cell: in one line, without paths of this machine, or names of CuTeDSL's length."""
+    text = re.sub(r"\x1b\[[0-9;]*m|[^\x20-\x7e]+", " ", text)
+    text = re.sub(r"(?<![\w.])/(?:[\w.+-]+/)+([\w.+-]+)", r"\1", text)
+    text = re.sub(r"\w{60,}", lambda name: name[0][:30] + "...", text)
+    text = re.sub(r"\s+", " ", text).strip()
+    text = text if len(text) <= most else text[:most] + " ..."
+    return text.replace("|", "\\|").replace("<", "&lt;").replace("_", "\\_").replace("*", "\\*").replace("[", "\\[")
 
 
 def table(rows: dict[str, dict], order: list[tuple[str, str]]) -> str:
