@@ -20,7 +20,7 @@ class Attention(Example):
 
 
 CASES = {"full": (80, 90, 100, 120), "causal": (80, 90, 100, 120), "d64_f16": (90, 100), "grouped_heads": (90, 100), "uneven": (90, 100),
-         "window": (90, 100), "split": (90, 100), "d256": (100,), "varlen": (90, 100), "backward": (90, 100)}
+         "window": (90, 100), "split": (100,), "d256": (100,), "varlen": (90, 100), "backward": (90, 100)}
 
 
 def cases() -> list[Attention]:

@@ -209,7 +209,7 @@ def same(folder: pathlib.Path, first: dict[str, bytes], sums: str | None, rtol: 
     import numpy
     for name, before in first.items():
         after = (folder / name).read_bytes()
-        if after == before:
+        if after == before or without_maps(after, before) == without_maps(before, after):
             continue
         if sums:
             import io
@@ -219,6 +219,16 @@ def same(folder: pathlib.Path, first: dict[str, bytes], sums: str | None, rtol: 
                 continue
         return name
     return ""
+
+
+def without_maps(array: bytes, other: bytes) -> bytes:
+    """The bytes of an .npy file without tensor maps that a kernel makes in either, of 128 bytes each (they
+    begin as core/sim/async/map_bits.cpp says): CTAs keep theirs where the schedule puts them."""
+    begin = array.index(b"\n") + 1
+    body, beside = array[begin:], other[begin:]
+    units = range(0, len(body), 128)
+    return b"".join(body[at:at + 128] for at in units
+                    if not (body.startswith(b"map-", at) or beside.startswith(b"map-", at)))
 
 
 def judge(context: Context, folders: list[pathlib.Path], sums: str | None = None,

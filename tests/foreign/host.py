@@ -186,6 +186,15 @@ class Event:
         return max((end.time - self.time) * 1e3, 1e-3)
 
 
+class Graph:
+    """What is captured runs at once; to replay it has no effect but on time."""
+
+    def replay(self):
+        pass
+
+    reset = enable_debug_mode = replay
+
+
 class CapsuleOnDevice:
     """A DLPack capsule whose tensor is said to be on a CUDA device."""
 
@@ -293,6 +302,8 @@ def stand_in_for_torch() -> None:
     cuda.stream = lambda stream: stream if isinstance(stream, Stream) else Stream()
     cuda.device = lambda device=None: Stream()
     cuda.Stream = Stream
+    cuda.CUDAGraph = Graph
+    cuda.graph = lambda graph, *arguments, **keywords: Stream()
     cuda.Event = Event
     cuda.max_memory_allocated = cuda.memory_allocated = lambda device=None: 0
     cuda.reset_peak_memory_stats = lambda device=None: None

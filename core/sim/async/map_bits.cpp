@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 namespace tilescope::sim {
 namespace {
 
-constexpr std::uint64_t magic = 0x70616d2d65706f63;  // "cope-map" in memory
+constexpr std::uint64_t magic = 0x2d70616d;  // "map-" in memory
 
 struct Small {
   std::uint8_t dtype, rank, interleave, swizzle, nan_fill;
@@ -32,12 +33,71 @@ struct Wide {
   Small small;
   Narrow pixels;
 };
-static_assert(sizeof(Wide) <= map_bytes);
 
-MapBits bits_of(const Wide& wide) {
+// A chip's maps say all that is said of a tiled one in their first 64 bytes, and CuTeDSL's kernels
+// copy no more. So it is here: fields one after the other, each with its bits; what im2col needs
+// stands behind.
+constexpr std::size_t tiled_map_bytes = 64;
+constexpr std::uint64_t most_stride = (std::uint64_t{1} << 40) - 1;  // PTX ISA 9.7.9.28
+
+template <class Field>
+void each_packed_field(Wide& wide, Field field) {
+  field(wide.magic, 32);
+  field(wide.address, 64);
+  for (auto& stride : wide.strides) field(stride, 40);
+  for (auto& last : wide.last) field(last, 32);
+  for (auto& box : wide.box) field(box, 9);
+  Small& small = wide.small;
+  for (auto& step : small.steps) field(step, 4);
+  field(small.dtype, 5);
+  field(small.rank, 3);
+  field(small.interleave, 2);
+  field(small.swizzle, 3);
+  field(small.nan_fill, 1);
+  field(small.mode, 2);
+  field(small.atomicity, 2);
+  field(small.im2col, 1);
+  field(small.packing, 2);
+}
+static_assert(32 + 64 + 4 * 40 + 5 * (32 + 9 + 4) + 5 + 3 + 2 + 3 + 1 + 2 + 2 + 1 + 2 <=
+              8 * tiled_map_bytes);
+static_assert(tiled_map_bytes + sizeof(Narrow) <= map_bytes);
+
+// The 8 bytes in which a field of up to 57 bits lies, or of 64 where it begins with a byte.
+std::uint64_t window_at(const MapBits& bits, std::size_t at) {
+  std::uint64_t window;
+  std::memcpy(&window, bits.data() + at / 8, sizeof window);
+  return window;
+}
+
+MapBits bits_of(Wide wide) {
   MapBits bits{};
-  std::memcpy(bits.data(), &wide, sizeof wide);
+  std::size_t at = 0;
+  each_packed_field(wide, [&](auto& value, std::size_t width) {
+    const std::uint64_t window = window_at(bits, at) | std::uint64_t{value} << (at % 8);
+    std::memcpy(bits.data() + at / 8, &window, sizeof window);
+    at += width;
+  });
+  std::memcpy(bits.data() + tiled_map_bytes, &wide.pixels, sizeof wide.pixels);
   return bits;
+}
+
+Wide wide_of(const MapBits& bits) {
+  Wide wide{};
+  std::size_t at = 0;
+  each_packed_field(wide, [&](auto& value, std::size_t width) {
+    const std::uint64_t mask = ~std::uint64_t{0} >> (64 - width);
+    value = static_cast<std::remove_reference_t<decltype(value)>>(window_at(bits, at) >> (at % 8) &
+                                                                  mask);
+    at += width;
+  });
+  std::memcpy(&wide.pixels, bits.data() + tiled_map_bytes, sizeof wide.pixels);
+  return wide;
+}
+
+bool zeros(const MapBits& bits) {
+  return std::all_of(bits.begin(), bits.begin() + tiled_map_bytes,
+                     [](std::byte b) { return b == std::byte{0}; });
 }
 
 }  // namespace
@@ -95,9 +155,8 @@ MapPacking packing_of(std::uint64_t number) {
 
 std::optional<std::string> replace_field(MapBits& bits, MapField field, std::uint32_t dimension,
                                          std::uint64_t value) {
-  Wide wide{};
-  std::memcpy(&wide, bits.data(), sizeof wide);
-  if (bits == MapBits{}) {
+  Wide wide = wide_of(bits);
+  if (zeros(bits)) {
     wide.magic = magic;
     wide.small.rank = 1;
   }
@@ -128,6 +187,7 @@ std::optional<std::string> replace_field(MapBits& bits, MapField field, std::uin
       wide.last[dimension] = static_cast<std::uint32_t>(value - 1);
       break;
     case MapField::global_stride:
+      good = value <= most_stride;
       wide.strides[dimension] = value;
       break;
     case MapField::element_stride:
@@ -169,8 +229,7 @@ namespace {
 
 // The fields as they stand, whether or not they are those of a map that can be used.
 std::optional<MapFields> fields_of(const MapBits& bits) {
-  Wide wide{};
-  std::memcpy(&wide, bits.data(), sizeof wide);
+  const Wide wide = wide_of(bits);
   if (wide.magic != magic || wide.small.rank > most_map_dims ||
       wide.small.dtype > static_cast<std::uint8_t>(DType::i64) ||
       wide.small.interleave > static_cast<std::uint8_t>(MapInterleave::bytes32) ||
@@ -213,7 +272,7 @@ std::optional<MapFields> decode_map(const MapBits& bits) {
 }
 
 std::string why_no_map(const MapBits& bits) {
-  if (bits == MapBits{}) return "zeros";
+  if (zeros(bits)) return "zeros";
   const std::optional<MapFields> map = fields_of(bits);
   return map ? objection(*map).value_or("") : "other bytes";
 }

@@ -11,6 +11,9 @@
 
 namespace tilescope::sim {
 
+// What a chip's map says of a tiled one: CuTeDSL's kernels copy no more.
+constexpr std::size_t tiled_map_bytes = 64;
+
 using MapBits = std::array<std::byte, map_bytes>;
 
 MapBits encode(const MapFields& map);

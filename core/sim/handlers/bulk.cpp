@@ -312,7 +312,7 @@ bool read_map(Core& x, int lane, u64 address, const ptx::Modifiers& how, MapFiel
               fmt::format("0x{:x}", address));
   }
   const Region* region = find_region(x, address);
-  const bool undefined = region && region->any_undefined(address - region->base(), map_bytes);
+  const bool undefined = region && region->any_undefined(address - region->base(), tiled_map_bytes);
   const std::optional<MapFields> map = undefined ? std::nullopt : decode_map(bits);
   if (!map) {
     return no(fmt::format("what is at 0x{:x} is no tensor map", address),

@@ -6,6 +6,7 @@
 // seen at once.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -80,8 +81,15 @@ Undefined undefined_at(const Place& place) {
   return out;
 }
 
-void write_map(Core& x, int lane, const Place& place, const MapBits& bits,
-               const Undefined& undefined) {
+// Whether all that a tiled map says is there.
+bool is_known(const Undefined& undefined) {
+  return std::all_of(undefined.begin(), undefined.begin() + tiled_map_bytes,
+                     [](std::uint8_t byte) { return byte == 0; });
+}
+
+// A map is written as a whole: what a tiled one says nothing with is no value that anybody reads.
+void write_map(Core& x, int lane, const Place& place, const MapBits& bits, Undefined undefined) {
+  if (is_known(undefined)) undefined.fill(0);
   const auto thread = x.warp->index * 32 + static_cast<u32>(lane);
   place.region->write(place.offset, bits.data(), undefined.data(), map_bytes,
                       Writer::of(x.block->number, thread, x.pc));
@@ -110,7 +118,7 @@ Flow replace(Core& x, const Code& c, Mask m) {
     MapBits bits = bits_at(place);
     const Undefined undefined = undefined_at(place);
     // Undefined bytes are no map, and one field does not make them one.
-    if (undefined != Undefined{}) bits.fill(std::byte{0xff});
+    if (!is_known(undefined)) bits.fill(std::byte{0xff});
     if (std::optional<std::string> wrong = replace_field(bits, field, dimension, value)) {
       return x.reports->fault(x, lane, "bad_tensor_map", *wrong,
                               "a field and a value that a tensor map can have",

@@ -132,6 +132,16 @@ inline std::optional<std::size_t> map_at(const void* at) {
   return index;
 }
 
+// The allocation that a map is over. Tensors of ragged rows begin a whole extent before it, which a further
+// coordinate makes up for (FlashAttention's stores of variable lengths).
+inline std::optional<Allocation> home_of(const Map& map) {
+  if (const auto direct = memory().find(map.address)) return direct;
+  for (std::size_t i = 1; i < map.dims.size(); ++i) {
+    if (const auto ragged = memory().find(map.address + map.dims[i] * map.strides[i - 1])) return ragged;
+  }
+  return std::nullopt;
+}
+
 // A map in the chip's own form, as CuTeDSL's host code writes it without the driver: what the words mean was
 // read off the maps that the driver of an H200 (580.159) made of known arguments.
 //   0, 1    address
@@ -150,7 +160,6 @@ inline std::optional<Map> hardware_map(const void* at) {
   if (rank > 5 || type >= std::size(types) || w[2] >> 22 || (w[2] & 1) || w[15] || w[13] >> 15 & 511) return std::nullopt;
   Map map;
   map.address = w[0] | static_cast<Address>(w[1]) << 32;
-  if (!memory().find(map.address)) return std::nullopt;
   map.type = types[type];
   map.interleave = w[2] >> 11 & 3, map.swizzle = w[2] >> 13 & 3, map.oob = w[2] >> 15 & 1;
   for (std::uint32_t i = 0; i < 5; ++i) {
@@ -165,6 +174,7 @@ inline std::optional<Map> hardware_map(const void* at) {
     map.element_strides.push_back((w[13] >> 3 * i & 7) + 1);
     if (i + 1 < rank) map.strides.push_back((w[3 + i] | static_cast<std::uint64_t>(w[7] >> 4 * i & 15) << 32) * 16);
   }
+  if (!home_of(map)) return std::nullopt;
   return map;
 }
 
@@ -496,7 +506,7 @@ class Launch {
                                             "f32", "f32", "f32", "u8", "b4x16_p64", "b6x16_p32"};
     static constexpr const char* swizzles[] = {"none", "32B", "64B", "128B", "128B_atom32B", "128B_atom32B_flip8B", "128B_atom64B"};
     static constexpr const char* interleaves[] = {"none", "16B", "32B"};
-    const auto to = memory().find(map.address);
+    const auto to = home_of(map);
     if (!to) return "{ }";  // the launch file is refused, with this place
     auto dims = map.dims;
     auto box = map.box;
@@ -507,7 +517,7 @@ class Launch {
     std::string text = "{ buffer = \"" + name_of(buffer_of(*to)) + "\", dtype = \"" + types[map.type] + "\", dims = " + list(dims) +
                        ", element_strides = " + list(map.element_strides);
     if (!map.strides.empty()) text += ", strides = " + list(map.strides);
-    if (map.address != to->at) text += ", offset = " + std::to_string(map.address - to->at);
+    if (map.address != to->at) text += ", offset = " + std::to_string(static_cast<std::int64_t>(map.address - to->at));
     if (map.im2col) {
       text += ", lower = " + list(map.lower) + ", upper = " + list(map.upper) + ", channels = " + std::to_string(map.channels) +
               ", pixels = " + std::to_string(map.pixels);
