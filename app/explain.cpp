@@ -114,16 +114,14 @@ std::string wrong_text(const sim::DescriptorError& wrong) {
 
 // ---- desc ----
 
-// Where pieces of 16 bytes are, from the matrix's address on.
+// Where pieces of 16 bytes are in the shared window.
 std::string places_text(const sim::SharedMatrix& m) {
   const auto at = [&](std::uint32_t line, std::uint32_t piece) {
-    return fmt::format("{:+}", static_cast<std::int64_t>(m.piece(line, piece)) -
-                                   static_cast<std::int64_t>(m.address));
+    return fmt::format("0x{:x}", (m.piece(line, piece) + ptx::system_shared) & 0x3ffff);
   };
-  const char *line = m.k_major ? "row" : "k",
-             *piece = m.k_major ? "16 bytes of K" : "16 bytes of rows";
-  return fmt::format("{0} 0: {2}, {0} 1: {3}, {0} 8: {4}; the second {1}: {0} 0 {5}, {0} 1 {6}",
-                     line, piece, at(0, 0), at(1, 0), at(8, 0), at(0, 1), at(1, 1));
+  return fmt::format("{0} 0 at {1}, {0} 1 {2}, {0} 8 {3}; their second 16 bytes {4}, {5}, {6}",
+                     m.k_major ? "row" : "k", at(0, 0), at(1, 0), at(8, 0), at(0, 1), at(1, 1),
+                     at(8, 1));
 }
 
 Reading read_matrix(std::uint64_t bits, bool tcgen05, bool transposed, std::uint32_t element_bits) {
@@ -174,7 +172,7 @@ int explain_matrix(const Options& options, Terminal& terminal) {
       "0x{:016x} as a shared-memory descriptor of {}{}\n\n", *bits, of,
       options.arch == "auto" ? fmt::format(", as bits 46-48 are {}", *bits >> 46 & 7) : ""));
   print_fields(fields, terminal);
-  terminal.print("\nRead as a matrix, offsets in bytes from its address:\n");
+  terminal.print("\nRead as a matrix, in the shared window:\n");
   print_readings(readings, terminal);
   return 0;
 }

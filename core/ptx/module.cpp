@@ -53,6 +53,7 @@ class ModuleParser {
   bool wishes(Function& function);
   bool triple(std::array<std::uint32_t, 3>& out);
   bool debug_file();
+  bool alias();
 
   Module& module_;
   std::uint32_t number_;
@@ -104,9 +105,9 @@ bool ModuleParser::directive() {
     const bool body = cursor_.skip_to('{') && cursor_.skip_braces();
     return body || cursor_.fail_at(token.line, "this .section never ends");
   }
-  if (word == ".pragma" || word == ".alias") {
-    return cursor_.skip_to(';') ||
-           cursor_.fail_at(token.line, fmt::format("this {} never ends", word));
+  if (word == ".alias") return alias();
+  if (word == ".pragma") {
+    return cursor_.skip_to(';') || cursor_.fail_at(token.line, "this .pragma never ends");
   }
   return cursor_.fail_at(token.line, fmt::format("the directive '{}' is not understood", word));
 }
@@ -121,6 +122,15 @@ bool ModuleParser::variables(Space space) {
     module_.variables.push_back(std::move(variable));
   } while (cursor_.accept(','));
   return cursor_.expect(';', "after a variable");
+}
+
+bool ModuleParser::alias() {
+  Alias& out = module_.aliases.emplace_back();
+  out.part = number_;
+  return cursor_.word(out.name, "the name of a function") &&
+         cursor_.expect(',', "between the names of an .alias") &&
+         cursor_.word(out.of, "the function that an .alias is") &&
+         cursor_.expect(';', "after an .alias");
 }
 
 // .file 1 "add.cu" [, timestamp, size]

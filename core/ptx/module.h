@@ -78,6 +78,12 @@ struct Function {
   std::uint32_t body_at = 0, body_line = 0;  // of the '{'; body_line 0: a declaration only
 };
 
+// Another name of a function (11.6.5): `.alias name, of;`.
+struct Alias {
+  std::string_view name, of;
+  std::uint32_t part = 0;
+};
+
 // A file, or a text from elsewhere.
 struct Source {
   std::string name;  // for "name:line" in messages
@@ -101,6 +107,7 @@ struct Module {
   std::map<std::uint32_t, std::string_view> files;  // .file index "name"
   std::vector<Variable> variables;
   std::vector<Function> functions;
+  std::vector<Alias> aliases;
 
   // The entry of that name; else the one whose name contains it; an empty name asks for the only
   // one. An Error (unknown) lists the entries there are.

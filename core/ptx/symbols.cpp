@@ -62,6 +62,14 @@ const Symbol* Symbols::Table<Symbol>::find(std::string_view name, std::uint32_t 
 Symbols::Symbols(const Module& module) {
   for (const Function& f : module.functions) functions_.add(f, module.parts.size());
   for (const Variable& v : module.variables) variables_.add(v, module.parts.size());
+  // Of an alias the file has a declaration, which says whom it is shown to.
+  for (const Alias& alias : module.aliases) {
+    const Function* const declared = functions_.find(alias.name, alias.part);
+    const Function* const of = functions_.find(alias.of, alias.part);
+    if (!of) continue;
+    functions_.own[alias.part][alias.name] = of;
+    if (declared && declared->linkage != Linkage::internal) functions_.shown[alias.name] = of;
+  }
 }
 
 const Function* Symbols::function(std::string_view name, std::uint32_t part) const {

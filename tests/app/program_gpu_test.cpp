@@ -53,6 +53,15 @@ TEST_F(Gpu, RunsAKernelOfTheCatalogAndWritesItsResult) {
   EXPECT_TRUE(has(calls(), "release\n")) << "everything is given back";
 }
 
+TEST_F(Gpu, SeveralFilesAreLinkedByTheDriver) {
+  write_kernel("sm_90", "");
+  write("b.ptx", ".version 9.0\n.target sm_90\n.address_size 64\n.visible .func f() { ret; }\n");
+  const Ended ended = run({"run", "k.ptx", "b.ptx", "--launch", "k.toml", "--on", "gpu"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_TRUE(has(calls(), "link k.ptx\nlink b.ptx\n")) << calls();
+  EXPECT_TRUE(has(calls(), "entry add\n")) << calls();
+}
+
 TEST_F(Gpu, BothComparesTheSimulatorWithTheChip) {
   const auto [code, document] = run_json(on("both"));
   EXPECT_EQ(code, 0);
@@ -112,7 +121,7 @@ TEST_F(Gpu, WithoutAUsableGpuItEndsWithFourAndSaysWhatWasFound) {
   EXPECT_TRUE(has(sentence_of(own), "runs on no other chip"));
   set("TILESCOPE_CUDA_DRIVER", "/nowhere/libcuda.so.1");
   EXPECT_TRUE(has(sentence_of(on("gpu")), "/nowhere/libcuda.so.1"));
-  EXPECT_TRUE(has(run({"list", "devices"}).out, "gpu   none: ")) << run({"list", "devices"}).out;
+  EXPECT_TRUE(has(run({"list", "devices"}).out, "gpu      none: ")) << run({"list", "devices"}).out;
 }
 
 TEST_F(Gpu, ALibraryThatIsNoDriverIsToldSo) {
@@ -124,7 +133,7 @@ TEST_F(Gpu, ALibraryThatIsNoDriverIsToldSo) {
 
 TEST_F(Gpu, TheListOfDevicesNamesTheChip) {
   EXPECT_TRUE(has(run({"list", "devices"}).out,
-                  "gpu   Fake GPU, compute capability 9.0, driver for CUDA 13.0"));
+                  "gpu      Fake GPU, compute capability 9.0, driver for CUDA 13.0"));
 }
 
 TEST_F(Gpu, TheListOfDevicesSaysHowFastEachIs) {

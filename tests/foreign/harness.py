@@ -336,12 +336,16 @@ def recorder(context: Context) -> pathlib.Path:
                     and (folder / "cuda_runtime_api.h").exists()), None)
     if include is None:
         raise Absent("cuda.h is not here: the CUDA Toolkit or the Python package nvidia-cuda-runtime has it")
-    seen = hashlib.sha256(b"".join(path.read_bytes() for path in [*files, here / "common.h"])).hexdigest()[:16]
+    rest = functions_left(include / "cuda.h")
+    text = b"".join(path.read_bytes() for path in [*files, here / "common.h"]) + rest.encode()
+    seen = hashlib.sha256(text).hexdigest()[:16]
     folder = pathlib.Path(tempfile.gettempdir()) / f"tilescope-recorder-{os.getuid()}-{seen}"
     library = folder / "libcuda.so.1"
     if not library.exists():
         folder.mkdir(exist_ok=True)
         fresh = folder / f"fresh-{os.getpid()}"
+        (folder / "rest.cpp").write_text(rest)
+        files.append(folder / "rest.cpp")
         subprocess.run(["g++", "-std=c++20", "-O2", "-shared", "-fPIC", f"-I{include}", *map(str, files), "-o", str(fresh),
                         "-Wl,-soname,libcuda.so.1"], check=True)
         fresh.rename(library)
@@ -349,6 +353,18 @@ def recorder(context: Context) -> pathlib.Path:
             (folder / name).unlink(missing_ok=True)
             (folder / name).symlink_to("libcuda.so.1")
     return folder
+
+
+def functions_left(header: pathlib.Path) -> str:
+    """C++: every function of the driver that the recorder does not have answers that it is not supported, and
+    is named once. Programs look all of theirs up when they start, and call few."""
+    import re
+    text = header.read_text(errors="replace")
+    names = set(re.findall(r"CUDAAPI\s+(cu[A-Z]\w*)\s*\(", text)) | set(re.findall(r"#define\s+cu[A-Z]\w*\s+(cu[A-Z]\w*)\s", text))
+    head = ("#include <cstdio>\n#define LEFT(name) extern \"C\" __attribute__((weak)) int name() { \\\n"
+            "  static int told = std::fprintf(stderr, \"recorder: \" #name \" is not there\\n\"); \\\n"
+            "  return told ? 801 : 801; }\n")
+    return head + "".join(f"LEFT({name})\n" for name in sorted(names))
 
 
 def cuda_includes(context: Context) -> list[pathlib.Path]:

@@ -32,7 +32,8 @@ NOT_SUITES = {"cpp", "harness", "host", "run"}
 
 # What the Python suites need, for the environment that is made where none is given.
 PACKAGES = ["numpy==2.4.6", "torch==2.15.0", "triton==3.9.0", "nvidia-cutlass-dsl==4.8.1",
-            "cupy-cuda13x==14.2.0", "numba-cuda==0.30.4", "apache-tvm==0.27.0.post1", "tilelang==0.1.11"]
+            "cupy-cuda13x==14.2.0", "numba-cuda==0.30.4", "apache-tvm==0.27.0.post1", "tilelang==0.1.11", "tinygrad==0.14.0",
+            "halide==21.0.0", "warp-lang==1.19.0", "iree-base-compiler==3.13.0", "max==26.7.0"]
 
 
 def suites() -> list:

@@ -129,8 +129,9 @@ Result cuLinkCreate_v2(unsigned, int*, void**, CUlinkState* state) {
   *state = nullptr;
   return Result::success;
 }
-Result cuLinkAddData_v2(CUlinkState, int, void* data, std::size_t, const char*, unsigned, int*,
+Result cuLinkAddData_v2(CUlinkState, int, void* data, std::size_t, const char* name, unsigned, int*,
                         void**) {
+  log("link %s\n", name);
   linked += static_cast<const char*>(data);
   return Result::success;
 }

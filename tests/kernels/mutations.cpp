@@ -29,7 +29,7 @@ const std::vector<Planted> planted_mutations = {
     {"wgmma_v4", "drop mbarrier.arrive", 1, 0, false, "fault deadlock", "empty[0]", ""},
     {"wgmma_v4", ".relaxed.cta for .release.cta in mbarrier.arrive", 1, 0, false, "hazard shared_race", "cp.async.bulk.tensor writes byte", ""},
     {"wgmma_v4", "next barrier of mbarrier.arrive", 1, 0, false, "fault deadlock", "empty", ""},
-    {"wgmma_v4", "drop bar.sync", 0, 0, false, "fault mbarrier_not_visible", "full[0]", "last mbarrier.init"},
+    {"wgmma_v4", "drop bar.sync", 0, 0, false, "hazard mbarrier_not_visible", "full[0]", "last mbarrier.init"},
     {"wgmma_v4", "move wgmma.commit_group behind wgmma.wait_group", 1, 0, true, "fault operand_overwritten", "still in flight", ""},
     {"wgmma_v4", "drop mbarrier.init", 2, 0, false, "fault mbarrier_not_initialised", "mbarrier.init", ""},
     // Two consumers, and registers that move.

@@ -56,7 +56,7 @@ constexpr std::array findings = {
     Finding{"tmem_order", "Two tcgen05 operations that nothing orders"},
     Finding{"mma_order", "Two MMAs that nothing orders", ViewName::tmem},
     Finding{"mma_columns", "M 128 with N not a multiple of 16"},
-    Finding{"tmem_not_awaited", "TMEM is used again without a wait for a load"},
+    Finding{"tmem_not_awaited", "TMEM is used without a wait for a load or store"},
     Finding{"tmem_wait_behind_use", "A wait behind the use of what was loaded"},
     Finding{"tmem_out_of_allocation", "TMEM that the CTA has not allocated", ViewName::tmem},
     Finding{"tmem_not_deallocated", "TMEM that was not freed"},

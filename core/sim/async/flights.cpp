@@ -217,6 +217,7 @@ bool Flights::issue(Core& x, int lane, Block& block, AsyncOperation o) {
   o.thread = x.warp->index * 32 + static_cast<u32>(lane);
   o.pc = x.pc;
   o.issuer = x.block->rank;
+  if (x.block == &block && block.races.on()) o.since = block.races.tick();
   for (u32 rank = 0; o.mbarrier != no_mbarrier && rank < model_->cluster_size; ++rank) {
     if (!o.arrives_at(rank, block.rank)) continue;
     Block* at = reach(x, lane, rank);
@@ -285,6 +286,33 @@ void Flights::end_guards(Block& block, AsyncOperation& o) {
   o.guards = 0;
 }
 
+// The same bytes, from where another in flight copies them to the same place: each warp of a CTA
+// does so in CuTeDSL's split-K products. Whichever writes last, it is the same.
+bool Flights::is_same_copy(const AsyncOperation& o, const AsyncOperation& other) {
+  return other.work == o.work && o.work->read && other.issuer == o.issuer &&
+         other.words == o.words && !o.writes.empty() && !other.writes.empty();
+}
+
+void Flights::tell_copied_twice(Core& x, const Block& block, const AsyncOperation& o,
+                                const AsyncOperation& other) {
+  model_->reports.hazard_at(*x.block, o.thread, o.pc, "operand_overwritten", other.pc, [&] {
+    const Range &mine = o.writes.front(), &theirs = other.writes.front();
+    Report r;
+    r.sentence = fmt::format(
+        "{} writes {}, as the {} at {} does, which is still in flight; both copy the same bytes, "
+        "so "
+        "it is the same whichever comes last",
+        o.work->name, range_text(mine), other.work->name,
+        text(model_->site(model_->issuer(block, other), other.thread, other.pc)));
+    r.expected = "one thread that copies them";
+    r.found = "the same copy in flight";
+    r.evidence = collision(operation_at_issue(*model_, block, o, "writes", place_of(block, mine)),
+                           operation_in(*model_, block, other, "writes", place_of(block, theirs)));
+    add_mbarrier(r.evidence, block, other);
+    return r;
+  });
+}
+
 // An operation that begins: does another in flight write what it uses, or use what it writes? Is
 // what it touches ordered after what threads did, and has the async proxy been told of what they
 // wrote?
@@ -312,6 +340,10 @@ bool Flights::check_operands(Core& x, int lane, Block& block, const AsyncOperati
   };
   for (const AsyncOperation& other : block.flight.operations) {
     if ((o.pipe && other.pipe == o.pipe) || (o.work->adds && other.work->adds)) continue;
+    if (is_same_copy(o, other)) {
+      tell_copied_twice(x, block, o, other);
+      continue;
+    }
     if (collides(other, o.writes, other.writes, "writes", "writes") ||
         collides(other, o.writes, other.reads, "writes", "reads") ||
         collides(other, o.reads, other.writes, "reads", "writes")) {
@@ -324,6 +356,22 @@ bool Flights::check_operands(Core& x, int lane, Block& block, const AsyncOperati
     watch_operation(x, lane, block, o);
   }
   return true;
+}
+
+// A warp writes what a store in flight is to read, and knows nothing of the store: whoever issued
+// it has been nowhere with it since. Then its thread may have waited for the reading, and what is
+// missing is a barrier behind that wait: a race, which on chips the store wins (CuTeDSL's dense
+// GEMM for sm_120). Where the warp does know of the store, nobody has waited for it.
+bool Flights::is_race_with_store(const Block& block, const Races::Access& access,
+                                 const AsyncOperation& o) {
+  return is_store(o) && o.issuer == block.rank && access.warp != o.thread / 32 &&
+         !block.races.has_seen(access.warp, o.thread / 32, o.since);
+}
+
+void Flights::let_store_read(Block& block, const AsyncOperation& o) {
+  const auto index = static_cast<std::size_t>(&o - block.flight.operations.data());
+  if (!model_->options.lazy && o.stage == Stage::issued && !held_up(block, o))
+    advance(block, index);
 }
 
 // A thread touches shared memory of a block: may it, with what is in flight there?
@@ -346,32 +394,38 @@ void Flights::check_access(Core& x, Block& block, const Races::Access& access) {
 }
 
 // The first lane that touches a range of an operation is at fault.
-bool Flights::collides(Core& x, const Block& block, const Races::Access& access,
-                       const AsyncOperation& o, const Range& r, bool written) {
+bool Flights::collides(Core& x, Block& block, const Races::Access& access, const AsyncOperation& o,
+                       const Range& r, bool written) {
   for (Mask rest = access.mask; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     const auto begin = static_cast<u32>(access.offsets[lane]);
     if (!r.meets({begin, begin + access.bytes})) continue;
-    model_->reports.fault(
-        x, lane, "operand_overwritten",
-        fmt::format("{} {} byte {} of shared memory, but the {} at {} {} {}, and nobody has "
-                    "waited for it{}",
-                    ptx::opcode(model_->program().code[x.pc].op).name,
-                    access.kind != Races::Kind::read ? "writes" : "reads", std::max(begin, r.begin),
-                    o.work->name, text(model_->site(model_->issuer(block, o), o.thread, o.pc)),
-                    written ? "writes" : "reads", range_text(r), too_late_text(*model_, block, o)),
-        written ? "a wait for the operation before its result is touched"
-                : "a wait until the operation has read its source",
-        "an operation in flight");
+    const bool race = !written && is_race_with_store(block, access, o);
     const bool reads = access.kind == Races::Kind::read;
-    Evidence evidence = collision(
-        lane_at(x, lane,
-                fmt::format("{} {}", ptx::opcode(model_->program().code[x.pc].op).name,
-                            reads ? "reads" : "writes"),
+    const std::string_view name = ptx::opcode(model_->program().code[x.pc].op).name;
+    Report told;
+    told.sentence = fmt::format(
+        "{} {} byte {} of shared memory, but the {} at {} {} {}, and {}{}", name,
+        reads ? "reads" : "writes", std::max(begin, r.begin), o.work->name,
+        text(model_->site(model_->issuer(block, o), o.thread, o.pc)), written ? "writes" : "reads",
+        range_text(r), race ? "nothing orders the two" : "nobody has waited for it",
+        too_late_text(*model_, block, o));
+    told.expected = race      ? "a barrier behind the wait of the thread that issued it"
+                    : written ? "a wait for the operation before its result is touched"
+                              : "a wait until the operation has read its source";
+    told.found = "an operation in flight";
+    told.evidence = collision(
+        lane_at(x, lane, fmt::format("{} {}", name, reads ? "reads" : "writes"),
                 place_of(block, Range{begin, begin + access.bytes})),
         operation_in(*model_, block, o, written ? "writes" : "reads", place_of(block, r)));
-    add_mbarrier(evidence, block, o);
-    model_->reports.explain(std::move(evidence));
+    add_mbarrier(told.evidence, block, o);
+    if (race) {
+      model_->reports.hazard(x, lane, "operand_overwritten", o.pc, [&] { return told; });
+      let_store_read(block, o);
+      return false;
+    }
+    model_->reports.fault(x, lane, "operand_overwritten", told.sentence, told.expected, told.found);
+    model_->reports.explain(std::move(told.evidence));
     x.limit = 0;
     return true;
   }

@@ -59,8 +59,14 @@ class Flights {
  private:
   std::uint64_t delay(const Block& block, const AsyncOperation& operation);
   bool check_operands(Core& x, int lane, Block& block, const AsyncOperation& operation);
-  bool collides(Core& x, const Block& block, const Races::Access& access,
-                const AsyncOperation& operation, const Range& range, bool written);
+  bool collides(Core& x, Block& block, const Races::Access& access, const AsyncOperation& operation,
+                const Range& range, bool written);
+  static bool is_same_copy(const AsyncOperation& operation, const AsyncOperation& other);
+  void tell_copied_twice(Core& x, const Block& block, const AsyncOperation& operation,
+                         const AsyncOperation& other);
+  static bool is_race_with_store(const Block& block, const Races::Access& access,
+                                 const AsyncOperation& operation);
+  void let_store_read(Block& block, const AsyncOperation& operation);
   bool arrives_too_late(const Block& by, const AsyncOperation& operation, std::uint32_t rank);
   void end_guards(Block& block, AsyncOperation& operation);
   bool signal_completion(Block& block, const AsyncOperation& operation);

@@ -102,11 +102,11 @@ void note_arrival(Mbarrier& b, Actor who, u32 rank) {
 }
 
 // What the actor did, and has seen, goes to those who will wait for this phase. A thread of another
-// block stands for all of that one (core/sim/machine/cluster.cpp); where it is relaxed, or its scope
-// is .cta, which does not include the waiter (8.5, 8.7: not morally strong), it passes on only what
-// was released to the cluster before. An operation passes on what was done by operations; what its
-// thread had seen only where the instruction orders that, too: of cp.async.mbarrier.arrive and
-// complete-tx PTX says that they do not (8.9.1.1).
+// block stands for all of that one (core/sim/machine/cluster.cpp); where it is relaxed, or its
+// scope is .cta, which does not include the waiter (8.5, 8.7: not morally strong), it passes on
+// only what was released to the cluster before. An operation passes on what was done by operations;
+// what its thread had seen only where the instruction orders that, too: of cp.async.mbarrier.arrive
+// and complete-tx PTX says that they do not (8.9.1.1).
 void release(Model& machine, Block& block, Mbarrier& b, const Signal& what, Actor who) {
   Races& races = block.races;
   if (!races.on()) return;
@@ -315,42 +315,33 @@ std::string mbarrier_name(const Model& machine, u32 offset) {
 namespace {
 
 // Has whoever uses the mbarrier seen that it was made? By a barrier of the block; of the cluster
-// one that releases, or a fence.mbarrier_init and one that is relaxed (9.7.13.4). A relaxed one
-// alone promises nothing, and is seen to do: Cutlass makes an mbarrier behind its last fence.
-bool is_visible(Model& machine, Block& block, u32 offset, const Mbarrier& b, Actor who) {
+// one that releases, or a fence.mbarrier_init and one that is relaxed (9.7.13.4). All else promises
+// nothing, and is seen to do where it has been made by then, which it has here: a relaxed barrier
+// (Cutlass makes an mbarrier behind its last fence); a copy by which another CTA hears, of which
+// 8.9.1.1 says that it orders nothing else; the longer way of a warp that meets nobody (CuTeDSL).
+void check_visible(Model& machine, Block& block, u32 offset, const Mbarrier& b, Actor who) {
   const u32 maker = b.maker / 32;
   const bool remote = is_remote(block, who);
   const u32 warp = remote ? block.races.agent_of_rank(who.rank, who.thread / 32) : who.thread / 32;
-  if (who.operation || !block.races.on() || block.races.has_seen(warp, maker, b.made_when) ||
-      block.told_narrowly) {
-    return true;
-  }
+  if (who.operation || !block.races.on() || block.races.has_seen(warp, maker, b.made_when)) return;
   const Block& home = home_of(machine, block, who);
-  const std::string sentence = fmt::format(
-      "{} was initialised by warp {} at {}, and nothing has made that visible to {} yet",
-      mbarrier_name(machine, offset), maker, line_text(machine, block, b.maker, b.made_at),
-      remote ? "the other CTAs of the cluster" : fmt::format("warp {}", warp));
-  Evidence evidence = evidence_at(mbarrier_at(block, offset));
-  evidence.parties = {
-      party_of(machine, block, offset, who, "uses it"),
-      party_of(machine, block, offset, {b.maker, b.made_at, false, block.rank}, "initialised it")};
-  if (block.cluster_met[maker] >= b.made_when) {
-    machine.reports.hazard_at(home, who.thread, who.pc, "mbarrier_not_visible", b.made_at, [&] {
-      Report r;
-      r.sentence = sentence;
-      r.expected = "fence.mbarrier_init after the mbarrier.init, or barrier.cluster.arrive.release";
-      r.found = "a barrier.cluster with a relaxed arrival";
-      r.evidence = evidence;
-      return r;
-    });
-    return true;
-  }
-  machine.reports.fault_at(home, who.thread, who.pc, "mbarrier_not_visible", sentence,
-                           remote ? "barrier.cluster between mbarrier.init and the first use"
-                                  : "a barrier of the CTA between mbarrier.init and the first use",
-                           "no barrier between");
-  machine.reports.explain(std::move(evidence));
-  return false;
+  machine.reports.hazard_at(home, who.thread, who.pc, "mbarrier_not_visible", b.made_at, [&] {
+    Report r;
+    r.sentence = fmt::format(
+        "{} was initialised by warp {} at {}, and nothing has made that visible to {} yet",
+        mbarrier_name(machine, offset), maker, line_text(machine, block, b.maker, b.made_at),
+        remote ? "the other CTAs of the cluster" : fmt::format("warp {}", warp));
+    r.expected = !remote ? "a barrier of the CTA between mbarrier.init and the first use"
+                         : "fence.mbarrier_init after the mbarrier.init, or "
+                           "barrier.cluster.arrive.release";
+    const bool met = block.cluster_met[maker] >= b.made_when;
+    r.found = met ? "a barrier.cluster with a relaxed arrival" : "no barrier between";
+    const Actor made{b.maker, b.made_at, false, block.rank};
+    r.evidence = evidence_at(mbarrier_at(block, offset));
+    r.evidence.parties = {party_of(machine, block, offset, who, "uses it"),
+                          party_of(machine, block, offset, made, "initialised it")};
+    return r;
+  });
 }
 
 }  // namespace
@@ -385,7 +376,8 @@ Mbarrier* use_mbarrier(Model& machine, Block& block, u32 offset, Actor who) {
     }
     return nullptr;
   }
-  return is_visible(machine, block, offset, b, who) ? &b : nullptr;
+  check_visible(machine, block, offset, b, who);
+  return &b;
 }
 
 namespace {

@@ -93,6 +93,7 @@ struct AsyncOperation {
   std::uint32_t pc = 0;                  // where
   std::uint32_t pipe = 0;                // operations of the same pipe keep their order; 0: of none
   std::uint32_t issuer = 0;              // rank in the cluster of the block whose thread that is
+  std::uint32_t since = 0;               // when it was issued, by the clock of Races
   std::uint32_t mbarrier = no_mbarrier;  // offset of the one that it completes on
   // The blocks of the cluster whose mbarriers those are, a bit each; 0: the one that it is in
   // flight in.

@@ -90,6 +90,8 @@ bool in_window(Core& x, int lane, u64 address, u64 base) {
   return false;
 }
 
+// Arithmetic: a rank that the cluster does not have is found out where the address is used, and
+// lanes that do not use theirs may name any (CuTeDSL maps by %laneid).
 template <class Address>
 Flow map_address(Core& x, const Code& c, Mask m) {
   const Address* from = lane_array<Address>(x, c.a);
@@ -98,13 +100,6 @@ Flow map_address(Core& x, const Code& c, Mask m) {
   Address to[lanes] = {};
   for (Mask rest = m; rest; rest &= rest - 1) {
     const int l = __builtin_ctz(rest);
-    if (rank[l] >= x.machine->cluster_size) {
-      return x.reports->fault(x, l, "bad_rank",
-                              fmt::format("mapa maps an address into CTA {} of a cluster of {}",
-                                          rank[l], x.machine->cluster_size),
-                              fmt::format("a rank below {}", x.machine->cluster_size),
-                              fmt::format("{}", rank[l]));
-    }
     if (!in_window(x, l, from[l], base)) return Flow::fault;
     to[l] = static_cast<Address>((from[l] & ~rank_bits) | u64{rank[l]} << ptx::rank_shift);
   }

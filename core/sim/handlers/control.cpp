@@ -46,11 +46,11 @@ std::string parts_text(const Core& x) {
 
 // All lanes of the warp that have not exited have come to one barrier, by several instructions,
 // though .aligned says that they execute the same one, and else nothing is defined (9.7.13.1). An
-// H100 runs that where ptxas has made one instruction of them; where it has left them apart, each
-// with a WARPSYNC.ALL before it, it hangs (both measured, ptxas 13.0). So the parts go on here, and
-// arrive one by one. Parts at different barriers, or of which one is at another aligned
-// instruction, hang in any case (measured: bar.sync 0 and 1, bar and shfl, bar and mma, two mma):
-// they wait.
+// H100 runs that where ptxas 13.0 has put no WARPSYNC.ALL before either, as it does where two
+// branches hold nothing else; with those, as branches or predicated, it hangs (measured). So the
+// parts go on here, and arrive one by one. Parts at different barriers, or of which one is at
+// another aligned instruction, hang (measured: bar.sync 0 and 1, bar and shfl, bar and mma, two
+// mma): they wait.
 void part_ways(Core& x) {
   std::vector<Split>& splits = x.warp->splits;
   if (!std::all_of(splits.begin(), splits.end(),
@@ -64,7 +64,7 @@ void part_ways(Core& x) {
         "whole warp: {}",
         x.warp->index, parts_text(x));
     r.expected = "one instruction for all of them, or barrier.sync without .aligned";
-    r.found = "what a chip runs where ptxas makes one of them, and hangs on where it does not";
+    r.found = "what an H100 hangs on, but where ptxas puts no WARPSYNC before them";
     return r;
   });
   for (Split& s : splits) {

@@ -20,28 +20,33 @@ struct Reader {
     fields.push_back({low, count, std::string(name), get(low, count), std::move(meaning)});
   }
   void reserved(int low, int count) {
-    if (get(low, count)) add(low, count, "in no field", "has to be 0");
+    if (get(low, count)) add(low, count, "in no field", "PTX has nothing here: 0 is meant");
   }
 };
 
-std::string bytes_of_field(u64 value) {
-  return fmt::format("{} bytes", value << 4);
-}
-
-void address_and_strides(Reader& r) {
+// What a stride is depends on the swizzle, and on what is contiguous.
+void address_and_strides(Reader& r, SwizzleMode mode) {
   r.add(0, 14, "address >> 4",
         fmt::format("0x{:x} in the shared window (its low 18 bits)", r.get(0, 14) << 4));
   r.reserved(14, 2);
-  r.add(16, 14, "leading stride >> 4",
-        bytes_of_field(r.get(16, 14)) +
-            ": K-major without swizzle, from 16 bytes of K to the next 16; MN-major, from the "
-            "rows of one swizzled width (without swizzle: from 8 of K) to the next; K-major with "
-            "a swizzle: not read");
-  r.reserved(30, 2);
-  r.add(32, 14, "stride >> 4",
-        bytes_of_field(r.get(32, 14)) +
-            ": K-major, from 8 rows to the next 8; MN-major, from 8 of K to the next 8 (without "
-            "swizzle: from 8 rows to the next)");
+  const u32 width = swizzle_width(mode);
+  const auto stride = [&](int low, std::string_view name, const std::string& k_major,
+                          const std::string& mn_major) {
+    r.add(
+        low, 14, name,
+        fmt::format("{} bytes; K-major: {}; MN-major: {}", r.get(low, 14) << 4, k_major, mn_major));
+  };
+  if (width == 0) {
+    stride(16, "leading stride >> 4", "from 16 bytes of K to the next", "from 8 of K to the next");
+    r.reserved(30, 2);
+    stride(32, "stride >> 4", "from 8 rows to the next", "from 16 bytes of rows to the next");
+  } else {
+    stride(16, "leading stride >> 4", "not read",
+           fmt::format("from {} bytes of rows to the next", width));
+    r.reserved(30, 2);
+    stride(32, "stride >> 4", "from 8 rows to the next",
+           fmt::format("from {} of K to the next", mode == SwizzleMode::bytes_128_by_32 ? 4 : 8));
+  }
 }
 
 void base_offset(Reader& r) {
@@ -103,30 +108,31 @@ std::vector<BitField> wgmma_matrix_fields(u64 bits) {
   constexpr SwizzleMode modes[] = {SwizzleMode::none, SwizzleMode::bytes_128, SwizzleMode::bytes_64,
                                    SwizzleMode::bytes_32};
   Reader r{bits, {}};
-  address_and_strides(r);
+  const SwizzleMode mode = modes[r.get(62, 2)];
+  address_and_strides(r, mode);
   r.reserved(46, 3);
   base_offset(r);
   r.reserved(52, 10);
-  r.add(62, 2, "swizzle", std::string(swizzle_text(modes[r.get(62, 2)])));
+  r.add(62, 2, "swizzle", std::string(swizzle_text(mode)));
   return r.fields;
 }
 
 std::vector<BitField> tcgen05_matrix_fields(u64 bits) {
+  constexpr std::optional<SwizzleMode> modes[] = {
+      SwizzleMode::none,      SwizzleMode::bytes_128_by_32,
+      SwizzleMode::bytes_128, std::nullopt,
+      SwizzleMode::bytes_64,  std::nullopt,
+      SwizzleMode::bytes_32,  std::nullopt};
   Reader r{bits, {}};
-  address_and_strides(r);
+  const std::optional<SwizzleMode> mode = modes[r.get(61, 3)];
+  address_and_strides(r, mode.value_or(SwizzleMode::none));
   r.add(46, 3, "constant", r.get(46, 3) == 1 ? "as it has to be" : "has to be 0b001");
   base_offset(r);
   r.add(52, 1, "leading stride mode",
         yes(r.get(52, 1), "the leading stride's field is an address (K 96 on sm_103a)",
             "the leading stride is a stride"));
   r.reserved(53, 8);
-  constexpr std::string_view none = "no swizzle has this number";
-  const std::array<std::string_view, 8> texts = {
-      swizzle_text(SwizzleMode::none),      swizzle_text(SwizzleMode::bytes_128_by_32),
-      swizzle_text(SwizzleMode::bytes_128), none,
-      swizzle_text(SwizzleMode::bytes_64),  none,
-      swizzle_text(SwizzleMode::bytes_32),  none};
-  r.add(61, 3, "swizzle", std::string(texts[r.get(61, 3)]));
+  r.add(61, 3, "swizzle", mode ? std::string(swizzle_text(*mode)) : "no swizzle has this number");
   return r.fields;
 }
 

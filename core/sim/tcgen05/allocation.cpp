@@ -221,7 +221,7 @@ Flow deallocate(Core& x, const Code& c, Mask m) {
     wake_peer(*peer);
   }
   if (!check_tensor_use(x, 0, TensorUse::release, cells)) return Flow::fault;
-  unit.memory.deallocate({at.column, columns, x.warp->index * 32, x.pc});
+  unit.memory.deallocate({at.column, columns, x.warp->index * 32, x.pc, ++unit.events});
   unit.past.forget(at.column, columns);
   columns_are_free(*x.machine, *x.block);
   return Flow::next;

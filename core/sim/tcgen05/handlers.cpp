@@ -16,6 +16,7 @@
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
+#include "core/sim/machine/cluster.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/tcgen05/in_flight.h"
 #include "core/sim/tcgen05/multiplication.h"
@@ -317,6 +318,7 @@ Flow commit(Core& x, const Code& c, Mask m) {
     o.work = &commit_work;
     o.pipe = pipe_of(x, lane);
     o.arrivals = 1;
+    if (o.targets & ~(1u << x.block->rank)) release_to_cluster(x);
     o.seen = seen_by_now(x, o.targets);
     if (!x.machine->flights.issue(x, lane, std::move(o))) return Flow::fault;
   }

@@ -410,6 +410,36 @@ void note_promised(Core& x, int lane, const Block& block, const CellRange& range
 
 }  // namespace
 
+namespace {
+
+// Cells of the own block that another warp has given back: does this one not know of it? Then the
+// access could have come first, as on chips it does where the other warp has a longer way
+// (CuTeDSL's attention of mixed types): a race, and no access of what is surely gone.
+bool is_freed_unheard(Core& x, int lane, const CellRange& range, std::string_view what) {
+  const TensorUnit& unit = x.block->tensor;
+  const Allocation* freed = unit.memory.given_back(range.column, range.columns);
+  if (!freed || !x.block->races.on()) return false;
+  const u32 warp = freed->thread / 32;
+  if (warp == x.warp->index || unit.heard(x.warp->index, warp).arrived >= freed->at) return false;
+  x.reports->hazard(x, lane, "tmem_race", freed->pc, [&] {
+    Report r;
+    r.sentence = fmt::format(
+        "{} accesses {}, which the tcgen05.dealloc at {} frees, and nothing orders the two", what,
+        cells_text(range), text(x.machine->site(*x.block, freed->thread, freed->pc)));
+    r.expected = "a barrier between this and the dealloc";
+    r.found = "either could be first";
+    const Evidence::Place place = place_of(*x.block, range);
+    r.evidence = sim::collision(
+        lane_at(x, lane, fmt::format("{} accesses", what), place),
+        thread_at(*x.machine, *x.block, freed->thread, freed->pc, "tcgen05.dealloc frees",
+                  place_of(*x.block, {0, TensorMemory::lanes, freed->column, freed->columns})));
+    return r;
+  });
+  return true;
+}
+
+}  // namespace
+
 bool owns_cells(Core& x, int lane, const Block& block, const std::vector<CellRange>& cells,
                 std::string_view what) {
   const TensorMemory& memory = block.tensor.memory;
@@ -422,6 +452,7 @@ bool owns_cells(Core& x, int lane, const Block& block, const std::vector<CellRan
       note_promised(x, lane, block, range, what);
       continue;
     }
+    if (&block == x.block && is_freed_unheard(x, lane, range, what)) continue;
     std::string have;
     for (const Allocation& a : memory.allocations()) {
       have += fmt::format("{}columns {}-{}", have.empty() ? "" : ", ", a.column,

@@ -116,9 +116,10 @@ void note_second_store(Core& x, const TensorMove& first, const CellRange& cells)
   });
 }
 
-// Has the warp of a load, of the current block, arrived somewhere since?
-bool has_arrived_since(const Core& x, const TensorMove& move) {
-  const TensorUnit& unit = x.block->tensor;
+// Has its warp arrived somewhere since, or exited?
+bool has_arrived_since(const Block& home, const TensorMove& move) {
+  const TensorUnit& unit = home.tensor;
+  if (!home.warps[move.warp].live) return true;
   for (const TensorEvent* past : unit.past.touching(move.cells)) {
     if (past->by_peer || past->product || past->warp != move.warp || past->pc != move.pc) continue;
     if (unit.order[move.warp].arrived < past->at) return false;
@@ -126,29 +127,29 @@ bool has_arrived_since(const Core& x, const TensorMove& move) {
   return true;
 }
 
-// Was one of its registers used before its warp arrived somewhere? Then the load was over.
-bool was_used_in_time(const Core& x, const Block& home, const TensorMove& load) {
-  if (!load.used) return false;
-  const bool own = &home == x.block && load.warp == x.warp->index;
-  return own || !home.warps[load.warp].live || home.tensor.order[load.warp].arrived >= load.used;
+// Is it over by now, as chips go? Registers that a ld fills are waited for where they are used
+// (9.7.16.6.4.5). And whoever is told of a load or store by a barrier or an mbarrier comes so much
+// later than it was issued: Cutlass's tutorials give TMEM back without wait::ld, CuTeDSL's products
+// let the next one overwrite what was loaded and only moved to other registers, and add to what was
+// stored without wait::st. Nothing promises it: "a register dependency does not imply that a
+// dependee instruction's memory accesses will be performed before a dependent instruction's".
+bool is_over(const Core& x, const Block& home, const TensorMove& move) {
+  const bool own = &home == x.block && move.warp == x.warp->index;
+  return (own && move.used) || has_arrived_since(home, move);
 }
 
-// Registers that a ld fills are waited for where they are used (9.7.16.6.4.5), so that a load is
-// over in time for a barrier behind their use: Cutlass's tutorials give TMEM back so, without
-// wait::ld, and CuTeDSL's products let the next one overwrite it. Nothing promises it: "a register
-// dependency does not imply that a dependee instruction's memory accesses will be performed before
-// a dependent instruction's".
-void note_load_not_awaited(Core& x, int lane, const Block& home, TensorUse use,
-                           const TensorMove& load, const CellRange& cells) {
-  x.reports->hazard(x, lane, "tmem_not_awaited", load.pc, [&] {
+void note_not_awaited(Core& x, int lane, const Block& home, TensorUse use, const TensorMove& move,
+                      const CellRange& cells) {
+  x.reports->hazard(x, lane, "tmem_not_awaited", move.pc, [&] {
     Report r;
-    const char* does = use == TensorUse::release ? "frees" : verb(use);
     r.sentence = fmt::format(
-        "this {} {} {}{}, and the warp of the tcgen05.ld at {} has not waited for the load",
-        name_at(x), does, cells_text(cells), whose(x, home), where(x, home, load.warp, load.pc));
-    r.expected = "tcgen05.wait::ld in the loading warp before the barrier";
-    r.found = load.used ? "a use of its registers alone" : "none";
-    r.evidence = between(x, lane, home, use, cells, party_of(x, home, load, load.cells.front()));
+        "this {} {} {}{}, and the warp of the tcgen05.{} at {} has not waited for the {}",
+        name_at(x), verb(use), cells_text(cells), whose(x, home), move.store ? "st" : "ld",
+        where(x, home, move.warp, move.pc), move.store ? "store" : "load");
+    r.expected = fmt::format("tcgen05.wait::{} in the {} warp before the barrier",
+                             move.store ? "st" : "ld", move.store ? "storing" : "loading");
+    r.found = move.used ? "a use of its registers alone" : "none";
+    r.evidence = between(x, lane, home, use, cells, party_of(x, home, move, move.cells.front()));
     return r;
   });
 }
@@ -165,12 +166,8 @@ bool check_moves(Core& x, int lane, const Block& home, TensorUse use,
       note_second_store(x, move, *met);
       continue;
     }
-    if (use == TensorUse::release && !move.store && has_arrived_since(x, move)) {
-      note_load_not_awaited(x, lane, home, use, move, *met);
-      continue;
-    }
-    if (!move.store && was_used_in_time(x, home, move)) {
-      note_load_not_awaited(x, lane, home, use, move, *met);
+    if (is_over(x, home, move)) {
+      note_not_awaited(x, lane, home, use, move, *met);
       continue;
     }
     return report(
