@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 import harness
 
 HERE = pathlib.Path(__file__).resolve().parent / "recorder"
+HOSTS = HERE.parent / "hosts"
 ROOT = HERE.parents[2]
 # Programs and the recorder, which take minutes to compile and outlive a run of the suite.
 BUILT = (pathlib.Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser()
@@ -92,34 +93,44 @@ class Program:
     head: str = ""  # lines before the file's first; {NAME} as in flags
     program: str | None = None  # what the built file is called, where several cases share it
 
-    def build(self, context: harness.Context) -> pathlib.Path:
-        home = self.source.folder(context) if self.source else HERE.parent / "hosts"
+    def command(self, context: harness.Context) -> tuple[list[str], str]:
+        """nvcc's options, and the lines before the file's first."""
+        home = self.source.folder(context) if self.source else HOSTS
         names = {"source": str(home), **{one.name: str(one.folder(context)) for one in self.needs}}
         for cccl in context.python.parent.parent.glob("lib/python3*/site-packages/nvidia/cu13/include/cccl"):
             names["cccl"] = str(cccl)  # newer than the toolkit's
+
         def filled(text: str) -> str:
             return re.sub(r"\{([\w.-]+)\}", lambda found: names.get(found[1], found[0]), text)
 
-        head = filled(self.head)
-        command = ["-std=c++17", "-O1", "-cudart", "shared", "--compress-mode", "none", "-lineinfo", "-w",
-                   "-gencode", f"arch=compute_{self.arch},code=compute_{self.arch}", *map(filled, self.flags),
-                   str(home / self.file)]
-        commit = self.source.commit if self.source else (home / self.file).read_text()
-        key = hashlib.sha256("\0".join([commit, *([head] if head else []), *command]).encode()).hexdigest()[:12]
-        program = BUILT / f"{re.sub('[^A-Za-z0-9]+', '_', self.program or self.name)}_{key}"
-        log = program.with_suffix(".log")
-        if not program.exists():
-            BUILT.mkdir(parents=True, exist_ok=True)
-            part, first = program.with_suffix(".part"), program.with_suffix(".h")
-            if head:
-                first.write_text(head)
-                command = ["-include", str(first), *command]
-            done = subprocess.run([toolkit() / "bin/nvcc", *command, "-lcuda", "-o", part], capture_output=True, text=True)
-            if done.returncode:
-                log.write_text(done.stdout + done.stderr)
-                errors = [line for line in (done.stderr + done.stdout).splitlines() if "error" in line]
-                raise harness.Absent("nvcc does not compile it: " + (errors or ["no sentence"])[0])
-            part.rename(program)
+        return ["-std=c++17", "-O1", "-cudart", "shared", "--compress-mode", "none", "-lineinfo", "-w",
+                "-gencode", f"arch=compute_{self.arch},code=compute_{self.arch}", *map(filled, self.flags),
+                str(home / self.file)], filled(self.head)
+
+    def path(self, command: list[str], head: str) -> pathlib.Path:
+        """Where it is built: a name for all that it is made from."""
+        texts = [self.source.commit] if self.source else [
+            file.read_text() for file in (HOSTS / self.file, *sorted(HOSTS.glob("**/*.h")))]
+        texts += [one.commit for one in self.needs]
+        key = hashlib.sha256("\0".join([*texts, head, *command]).encode()).hexdigest()[:12]
+        return BUILT / f"{re.sub('[^A-Za-z0-9]+', '_', self.program or self.name)}_{key}"
+
+    def build(self, context: harness.Context) -> pathlib.Path:
+        command, head = self.command(context)
+        program = self.path(command, head)
+        if program.exists():
+            return program
+        BUILT.mkdir(parents=True, exist_ok=True)
+        part, first = program.with_suffix(".part"), program.with_suffix(".h")
+        if head:
+            first.write_text(head)
+            command = ["-include", str(first), *command]
+        done = subprocess.run([toolkit() / "bin/nvcc", *command, "-lcuda", "-o", part], capture_output=True, text=True)
+        if done.returncode:
+            program.with_suffix(".log").write_text(done.stdout + done.stderr)
+            errors = [line for line in (done.stderr + done.stdout).splitlines() if "error" in line]
+            raise harness.Absent("nvcc does not compile it: " + (errors or ["no sentence"])[0])
+        part.rename(program)
         return program
 
     def run(self, context: harness.Context) -> harness.Outcome:

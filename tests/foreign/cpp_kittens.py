@@ -26,7 +26,7 @@ def program(name, file, chip, call, good):
              "-lcuda", "-diag-suppress", "3189"]
     head = f'#define SOURCE "{{ThunderKittens}}/{file}"\n#define CALL {call}\n'
     return Program("ThunderKittens", name, None, "kittens.cu", arch, flags, [], good=good, needs=[KITTENS], head=head,
-                   program=f"kittens_{name}", beside="reference|fill")
+                   program=f"kittens_{name}", beside="reference|fill", processors=8)
 
 
 def cases():
@@ -39,7 +39,7 @@ def cases():
                              "run_benchmark(512)", no_errors))
     found += [
         program("bf16_h100_gemm", "kernels/gemm/bf16_h100/bf16_h100_gemm.cu", "H100",
-                "run_benchmark<matmul_template<2, 4, 8>>(512, 512, 256)", no_errors),
+                "run_benchmark<matmul_template<2, 4, 8>>(512, 512, 256)", small_errors),
         program("fp8_h100_gemm", "kernels/gemm/fp8_h100/fp8_h100_gemm.cu", "H100",
                 "run_benchmark<matmul_template<8>>(512, 512, 512)", no_errors),
         program("bf16_b200_gemm", "kernels/gemm/bf16_b200/bf16_b200_gemm.cu", "B200",

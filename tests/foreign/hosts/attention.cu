@@ -7,7 +7,8 @@ int main(int, char** args) {
   const std::string name = args[1];
   const int batches = 2, len_q = 128, len_kv = 192, dim = 128;
   using T = nv_bfloat16;
-  const auto q = check::random<T>(batches * len_q * dim, 1), k = check::random<T>(batches * len_kv * dim, 2),
+  const auto q = check::random<T>(batches * len_q * dim, 1),
+             k = check::random<T>(batches * len_kv * dim, 2),
              v = check::random<T>(batches * len_kv * dim, 3);
   std::vector<float> expected(q.size());
   for (int b = 0; b < batches; ++b) {
@@ -16,7 +17,8 @@ int main(int, char** args) {
       double most = -1e30, sum = 0;
       for (int j = 0; j < len_kv; ++j) {
         double s = 0;
-        for (int d = 0; d < dim; ++d) s += double(float(q[(b * len_q + i) * dim + d])) * float(k[(b * len_kv + j) * dim + d]);
+        for (int d = 0; d < dim; ++d)
+          s += double(float(q[(b * len_q + i) * dim + d])) * float(k[(b * len_kv + j) * dim + d]);
         p[j] = s / std::sqrt(double(dim));
         most = std::max(most, p[j]);
       }
@@ -28,7 +30,8 @@ int main(int, char** args) {
       }
     }
   }
-  T *dq = check::upload(q), *dk = check::upload(k), *dv = check::upload(v), *o = check::room<T>(q.size());
+  T *dq = check::upload(q), *dk = check::upload(k), *dv = check::upload(v),
+    *o = check::room<T>(q.size());
   EACH(CALL_IF_NAMED)
   check::compare(name, check::download(o, q.size()), expected, 0.01);
   return check::verdict();

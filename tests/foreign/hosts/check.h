@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-// A program has several functions of its file: -DEACH(x)=x(f) x(g); the first argument names the one
-// that is called, with whatever `CALL_WITH` is in the host.
+// A program has several functions of its file: -DEACH(x)=x(f) x(g); the first argument names the
+// one that is called, with whatever `CALL_WITH` is in the host.
 #define CALL_IF_NAMED(f) \
   if (name == #f) f CALL_WITH;
 
@@ -86,9 +86,11 @@ void compare(const std::string& what, const std::vector<T>& found, const std::ve
     if (!(apart <= worst)) worst = apart, at = i;
   }
   const cudaError_t error = cudaDeviceSynchronize();
-  const bool good = found.size() == expected.size() && worst <= tolerance * largest && error == cudaSuccess;
+  const bool good =
+      found.size() == expected.size() && worst <= tolerance * largest && error == cudaSuccess;
   std::printf("%s: %s, %g apart at %zu of %zu, the largest is %g (%s)\n", what.c_str(),
-              good ? "right" : "WRONG", worst, at, expected.size(), largest, cudaGetErrorString(error));
+              good ? "right" : "WRONG", worst, at, expected.size(), largest,
+              cudaGetErrorString(error));
   if (!good) verdict() = 1;
 }
 

@@ -61,7 +61,9 @@ void device_min_float() {
 void device_scan() {
   const auto x = numbers(n, 1000, 1);
   int *in = check::upload(x), *out = check::room<int>(n);
-  twice([&](void* room, std::size_t& bytes) { cub::DeviceScan::ExclusiveSum(room, bytes, in, out, n); });
+  twice([&](void* room, std::size_t& bytes) {
+    cub::DeviceScan::ExclusiveSum(room, bytes, in, out, n);
+  });
   std::vector<int> expected(n);
   std::exclusive_scan(x.begin(), x.end(), expected.begin(), 0);
   same(out, expected);
@@ -69,7 +71,9 @@ void device_scan() {
 void device_select() {
   const auto x = numbers(n, 1000, 1);
   int *in = check::upload(x), *out = check::room<int>(n), *count = check::room<int>(1);
-  twice([&](void* room, std::size_t& bytes) { cub::DeviceSelect::If(room, bytes, in, out, count, n, Even()); });
+  twice([&](void* room, std::size_t& bytes) {
+    cub::DeviceSelect::If(room, bytes, in, out, count, n, Even());
+  });
   std::vector<int> expected;
   std::copy_if(x.begin(), x.end(), std::back_inserter(expected), Even());
   same(count, {static_cast<int>(expected.size())});
@@ -78,7 +82,9 @@ void device_select() {
 void device_unique() {
   const auto x = numbers(n, 3, 1);
   int *in = check::upload(x), *out = check::room<int>(n), *count = check::room<int>(1);
-  twice([&](void* room, std::size_t& bytes) { cub::DeviceSelect::Unique(room, bytes, in, out, count, n); });
+  twice([&](void* room, std::size_t& bytes) {
+    cub::DeviceSelect::Unique(room, bytes, in, out, count, n);
+  });
   std::vector<int> expected = x;
   expected.erase(std::unique(expected.begin(), expected.end()), expected.end());
   same(count, {static_cast<int>(expected.size())});
@@ -87,7 +93,9 @@ void device_unique() {
 void device_partition() {
   const auto x = numbers(n, 1000, 1);
   int *in = check::upload(x), *out = check::room<int>(n), *count = check::room<int>(1);
-  twice([&](void* room, std::size_t& bytes) { cub::DevicePartition::If(room, bytes, in, out, count, n, Even()); });
+  twice([&](void* room, std::size_t& bytes) {
+    cub::DevicePartition::If(room, bytes, in, out, count, n, Even());
+  });
   std::vector<int> expected, rest;  // those that are not taken lie behind, backwards
   for (const int one : x) (Even()(one) ? expected : rest).push_back(one);
   expected.insert(expected.end(), rest.rbegin(), rest.rend());
@@ -97,15 +105,20 @@ void device_partition() {
 void radix_sort_keys() {
   const auto x = numbers(n, 1 << 30, 1);
   int *in = check::upload(x), *out = check::room<int>(n);
-  twice([&](void* room, std::size_t& bytes) { cub::DeviceRadixSort::SortKeys(room, bytes, in, out, n); });
+  twice([&](void* room, std::size_t& bytes) {
+    cub::DeviceRadixSort::SortKeys(room, bytes, in, out, n);
+  });
   std::vector<int> expected = x;
   std::sort(expected.begin(), expected.end());
   same(out, expected);
 }
 void radix_sort_pairs() {
   const auto keys = numbers(n, 500, 1), values = numbers(n, 1 << 30, 2);
-  int *in = check::upload(keys), *out = check::room<int>(n), *vin = check::upload(values), *vout = check::room<int>(n);
-  twice([&](void* room, std::size_t& bytes) { cub::DeviceRadixSort::SortPairs(room, bytes, in, out, vin, vout, n); });
+  int *in = check::upload(keys), *out = check::room<int>(n), *vin = check::upload(values),
+      *vout = check::room<int>(n);
+  twice([&](void* room, std::size_t& bytes) {
+    cub::DeviceRadixSort::SortPairs(room, bytes, in, out, vin, vout, n);
+  });
   std::vector<int> order(n), expected(n);
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return keys[a] < keys[b]; });
@@ -116,7 +129,8 @@ void merge_sort() {
   const auto x = numbers(n, 1 << 30, 1);
   int* in = check::upload(x);
   twice([&](void* room, std::size_t& bytes) {
-    cub::DeviceMergeSort::SortKeys(room, bytes, in, n, [] __device__(int a, int b) { return a > b; });
+    cub::DeviceMergeSort::SortKeys(room, bytes, in, n,
+                                   [] __device__(int a, int b) { return a > b; });
   });
   std::vector<int> expected = x;
   std::sort(expected.rbegin(), expected.rend());
@@ -127,14 +141,17 @@ void merge_sort() {
 void device_histogram() {
   const auto x = numbers(n, 64, 1);
   int *in = check::upload(x), *out = check::room<int>(64);
-  twice([&](void* room, std::size_t& bytes) { cub::DeviceHistogram::HistogramEven(room, bytes, in, out, 65, 0, 64, n); });
+  twice([&](void* room, std::size_t& bytes) {
+    cub::DeviceHistogram::HistogramEven(room, bytes, in, out, 65, 0, 64, n);
+  });
   std::vector<int> expected(64);
   for (const int one : x) ++expected[one];
   same(out, expected);
 }
 void run_length_encode() {
   const auto x = numbers(n, 2, 1);
-  int *in = check::upload(x), *unique = check::room<int>(n), *lengths = check::room<int>(n), *count = check::room<int>(1);
+  int *in = check::upload(x), *unique = check::room<int>(n), *lengths = check::room<int>(n),
+      *count = check::room<int>(1);
   twice([&](void* room, std::size_t& bytes) {
     cub::DeviceRunLengthEncode::Encode(room, bytes, in, unique, lengths, count, n);
   });
@@ -151,9 +168,12 @@ void segmented_reduce() {
   for (int at = 0; at <= n; at += 500) offsets.push_back(at);
   const int segments = static_cast<int>(offsets.size()) - 1;
   int *in = check::upload(x), *out = check::room<int>(segments), *at = check::upload(offsets);
-  twice([&](void* room, std::size_t& bytes) { cub::DeviceSegmentedReduce::Sum(room, bytes, in, out, segments, at, at + 1); });
+  twice([&](void* room, std::size_t& bytes) {
+    cub::DeviceSegmentedReduce::Sum(room, bytes, in, out, segments, at, at + 1);
+  });
   std::vector<int> expected;
-  for (int i = 0; i < segments; ++i) expected.push_back(std::accumulate(&x[offsets[i]], &x[offsets[i]] + 500, 0));
+  for (int i = 0; i < segments; ++i)
+    expected.push_back(std::accumulate(&x[offsets[i]], &x[offsets[i]] + 500, 0));
   same(out, expected);
 }
 #elif GROUP == 3
@@ -179,7 +199,8 @@ void thrust_reduce_by_key() {
   auto keys = numbers(n, 100, 1);
   const auto values = numbers(n, 1000, 2);
   std::sort(keys.begin(), keys.end());
-  thrust::device_vector<int> k(keys.begin(), keys.end()), v(values.begin(), values.end()), ko(n), vo(n);
+  thrust::device_vector<int> k(keys.begin(), keys.end()), v(values.begin(), values.end()), ko(n),
+      vo(n);
   thrust::reduce_by_key(k.begin(), k.end(), v.begin(), ko.begin(), vo.begin());
   std::vector<int> expected;
   for (int i = 0; i < n; ++i) {

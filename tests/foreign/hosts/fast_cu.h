@@ -9,7 +9,7 @@
 #include <iostream>
 
 typedef __nv_bfloat16 bf16;
-#define CEIL_DIV(M, N) (((M) + (N) - 1) / (N))
+#define CEIL_DIV(M, N) (((M) + (N)-1) / (N))
 inline void cudaCheck(cudaError_t error) {
   if (error != cudaSuccess) std::printf("%s\n", cudaGetErrorString(error)), std::exit(1);
 }

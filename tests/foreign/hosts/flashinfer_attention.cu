@@ -1,5 +1,5 @@
-// flashinfer's attention of one sequence, in the layout (token, head, dim): one query (decode), or many
-// (prefill), with two heads of queries to one of keys.
+// flashinfer's attention of one sequence, in the layout (token, head, dim): one query (decode), or
+// many (prefill), with two heads of queries to one of keys.
 #include <flashinfer/attention/decode.cuh>
 #include <flashinfer/attention/default_decode_params.cuh>
 #include <flashinfer/attention/default_prefill_params.cuh>
@@ -16,9 +16,11 @@ const float scale = 1 / std::sqrt(float(dim));
 struct Case {
   int q_len;
   bool causal;
-  std::vector<T> q = check::random<T>(q_len * heads * dim, 1), k = check::random<T>(kv_len * kv_heads * dim, 2),
+  std::vector<T> q = check::random<T>(q_len * heads * dim, 1),
+                 k = check::random<T>(kv_len * kv_heads * dim, 2),
                  v = check::random<T>(kv_len * kv_heads * dim, 3);
-  T *dq = check::upload(q), *dk = check::upload(k), *dv = check::upload(v), *o = check::room<T>(q.size());
+  T *dq = check::upload(q), *dk = check::upload(k), *dv = check::upload(v),
+    *o = check::room<T>(q.size());
 
   void compare() {
     std::vector<float> expected(q.size());
@@ -29,11 +31,14 @@ struct Case {
         double all = 0;
         for (int j = 0; j < last; ++j) {
           double s = 0;
-          for (int c = 0; c < dim; ++c) s += double(float(q[(i * heads + h) * dim + c])) * float(k[(j * kv_heads + g) * dim + c]);
+          for (int c = 0; c < dim; ++c)
+            s += double(float(q[(i * heads + h) * dim + c])) *
+                 float(k[(j * kv_heads + g) * dim + c]);
           all += p[j] = std::exp(s * scale);
         }
         for (int c = 0; c < dim; ++c) {
-          for (int j = 0; j < last; ++j) sum[c] += p[j] / all * float(v[(j * kv_heads + g) * dim + c]);
+          for (int j = 0; j < last; ++j)
+            sum[c] += p[j] / all * float(v[(j * kv_heads + g) * dim + c]);
           expected[(i * heads + h) * dim + c] = float(sum[c]);
         }
       }
@@ -44,8 +49,9 @@ struct Case {
 
 void single_decode() {
   Case c{1, false};
-  flashinfer::SingleDecodeParams<T, T, T> params(c.dq, c.dk, c.dv, c.o, nullptr, kv_len, heads, kv_heads,
-                                                 flashinfer::QKVLayout::kNHD, dim, -1, 0, scale, 1, 1e4f);
+  flashinfer::SingleDecodeParams<T, T, T> params(c.dq, c.dk, c.dv, c.o, nullptr, kv_len, heads,
+                                                 kv_heads, flashinfer::QKVLayout::kNHD, dim, -1, 0,
+                                                 scale, 1, 1e4f);
   flashinfer::SingleDecodeWithKVCacheDispatched<dim, flashinfer::PosEncodingMode::kNone, Variant>(
       params, check::room<T>(1 << 20), nullptr);
   c.compare();
@@ -53,14 +59,20 @@ void single_decode() {
 template <flashinfer::MaskMode mask>
 void prefill(bool causal) {
   Case c{150, causal};
-  flashinfer::SinglePrefillParams<T, T, T> params(c.dq, c.dk, c.dv, nullptr, c.o, nullptr, nullptr, heads, kv_heads, c.q_len,
-                                                  kv_len, heads * dim, dim, kv_heads * dim, dim, dim, -1, 0, scale, 1, 1e4f);
-  flashinfer::SinglePrefillWithKVCacheDispatched<dim, dim, flashinfer::PosEncodingMode::kNone, false, mask, Variant>(
+  flashinfer::SinglePrefillParams<T, T, T> params(
+      c.dq, c.dk, c.dv, nullptr, c.o, nullptr, nullptr, heads, kv_heads, c.q_len, kv_len,
+      heads * dim, dim, kv_heads * dim, dim, dim, -1, 0, scale, 1, 1e4f);
+  flashinfer::SinglePrefillWithKVCacheDispatched<dim, dim, flashinfer::PosEncodingMode::kNone,
+                                                 false, mask, Variant>(
       params, check::room<T>(1 << 20), nullptr);
   c.compare();
 }
-void single_prefill() { prefill<flashinfer::MaskMode::kNone>(false); }
-void single_prefill_causal() { prefill<flashinfer::MaskMode::kCausal>(true); }
+void single_prefill() {
+  prefill<flashinfer::MaskMode::kNone>(false);
+}
+void single_prefill_causal() {
+  prefill<flashinfer::MaskMode::kCausal>(true);
+}
 
 #define CALL_WITH ()
 

@@ -3,4 +3,6 @@
 #include SOURCE
 #undef main
 
-int main() { return CALL; }
+int main() {
+  return CALL;
+}

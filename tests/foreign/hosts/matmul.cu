@@ -1,5 +1,5 @@
-// A function (A, B, C, M, N, K) of the file: C = A * B. A is (M, K) row-major; B is (K, N), of which
-// the columns are contiguous, or the rows with B_ROWS; C is row-major, or column-major with
+// A function (A, B, C, M, N, K) of the file: C = A * B. A is (M, K) row-major; B is (K, N), of
+// which the columns are contiguous, or the rows with B_ROWS; C is row-major, or column-major with
 // C_COLUMNS. IN and OUT are the types; CALL_WITH are other arguments than these.
 #include "check.h"
 #ifdef PRELUDE
@@ -13,7 +13,8 @@
 int main(int, char** args) {
   const std::string name = args[1];
   const int m = std::atoi(args[2]), n = std::atoi(args[3]), k = std::atoi(args[4]);
-  const auto a = check::random<IN>(std::size_t(m) * k, 1), b = check::random<IN>(std::size_t(n) * k, 2);
+  const auto a = check::random<IN>(std::size_t(m) * k, 1),
+             b = check::random<IN>(std::size_t(n) * k, 2);
   std::vector<float> expected(std::size_t(m) * n), wide_b(b.size());
   for (int i = 0; i < k; ++i) {
     for (int j = 0; j < n; ++j) {

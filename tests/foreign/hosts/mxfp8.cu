@@ -1,5 +1,5 @@
-// A function (A, B, scales of A, scales of B, C, M, N, K) of the file: e4m3 with a ue8m0 scale for 32
-// elements along K. ORDER(rows, blocks, i, j) is where the scale of row i, block j lies.
+// A function (A, B, scales of A, scales of B, C, M, N, K) of the file: e4m3 with a ue8m0 scale for
+// 32 elements along K. ORDER(rows, blocks, i, j) is where the scale of row i, block j lies.
 #include "check.h"
 #include SOURCE
 #define CALL_WITH (da, db, dsa, dsb, c, m, n, k)
@@ -19,7 +19,8 @@ inline int place(int blocks, int i, int j) {
 int main(int, char** args) {
   const std::string name = args[1];
   const int m = 256, n = 256, k = 512, blocks = k / 32;
-  const auto a = check::random<__nv_fp8_e4m3>(m * k, 1, 8), b = check::random<__nv_fp8_e4m3>(n * k, 2, 8);
+  const auto a = check::random<__nv_fp8_e4m3>(m * k, 1, 8),
+             b = check::random<__nv_fp8_e4m3>(n * k, 2, 8);
   std::mt19937 engine(3);
   const auto scales = [&](int rows) {
     std::vector<char> s(rows * blocks);
@@ -36,7 +37,8 @@ int main(int, char** args) {
       double sum = 0;
       for (int block = 0; block < blocks; ++block) {
         double part = 0;
-        for (int l = 32 * block; l < 32 * block + 32; ++l) part += double(float(a[i * k + l])) * float(b[j * k + l]);
+        for (int l = 32 * block; l < 32 * block + 32; ++l)
+          part += double(float(a[i * k + l])) * float(b[j * k + l]);
         sum += part * scale(sa, i, block) * scale(sb, j, block);
       }
       expected[i * n + j] = float(sum);
@@ -44,7 +46,8 @@ int main(int, char** args) {
   }
   nv_bfloat16* c = check::room<nv_bfloat16>(m * n);
   const auto bytes = [](const auto* at) { return reinterpret_cast<const char*>(at); };
-  const char *da = bytes(check::upload(a)), *db = bytes(check::upload(b)), *dsa = check::upload(sa), *dsb = check::upload(sb);
+  const char *da = bytes(check::upload(a)), *db = bytes(check::upload(b)), *dsa = check::upload(sa),
+             *dsb = check::upload(sb);
   EACH(CALL_IF_NAMED)
   check::compare(name, check::download(c, m * n), expected, 0.01);
   return check::verdict();

@@ -15,7 +15,8 @@ int main() {
     }
   }
   nv_bfloat16* c = check::room<nv_bfloat16>(m * n);
-  row_scaled_mm_v1(check::upload(a), check::upload(b), check::upload(sa), check::upload(sb), c, m, n, k);
+  row_scaled_mm_v1(check::upload(a), check::upload(b), check::upload(sa), check::upload(sb), c, m,
+                   n, k);
   check::compare("row_scaled_mm_v1", check::download(c, m * n), expected, 0.01);
   return check::verdict();
 }

@@ -11,8 +11,12 @@ __global__ void scale(float* x, int n) {
   if (i < n) x[i] = x[i] * factors[i % 4] + table[i % 3];
   if (i == 0) atomicAdd(&calls, 1);
 }
-__global__ void follow(float* const* lists, float* out) { out[threadIdx.x] = lists[threadIdx.x % 2][threadIdx.x]; }
-__global__ void say(int number) { printf("thread %d says %d\n", threadIdx.x, number); }
+__global__ void follow(float* const* lists, float* out) {
+  out[threadIdx.x] = lists[threadIdx.x % 2][threadIdx.x];
+}
+__global__ void say(int number) {
+  printf("thread %d says %d\n", threadIdx.x, number);
+}
 
 int main() {
   constexpr int n = 1000;

@@ -3,7 +3,8 @@
 #include SOURCE
 
 template <class... Sizes>
-void call(void (*sum)(const float*, float*, int, int, Sizes...), const float* in, float* out, int m, int n) {
+void call(void (*sum)(const float*, float*, int, int, Sizes...), const float* in, float* out, int m,
+          int n) {
   if constexpr (sizeof...(Sizes) == 1) {
     sum(in, out, m, n, 128);  // threads
   } else {

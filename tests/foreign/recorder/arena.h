@@ -329,7 +329,8 @@ class Runner {
     std::vector<bool> reached(arena_.slots().size());
     std::vector<std::size_t> open;
     const auto scan = [&](const void* data, std::size_t bytes) {
-      for (std::size_t at = 0; at + 8 <= bytes; at += 8) {
+      // The simulator's tensor maps have their address at a multiple of 4.
+      for (std::size_t at = 0; at + 8 <= bytes; at += 4) {
         std::uint64_t word = 0;
         std::memcpy(&word, static_cast<const char*>(data) + at, 8);
         const Slot* slot = word >> 40 == 0x7f ? arena_.find(word) : nullptr;

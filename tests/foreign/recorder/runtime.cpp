@@ -141,7 +141,8 @@ struct Chip {
 };
 
 // The newest that the program was built for. RECORDER_PROCESSORS: as if it had so many
-// multiprocessors, for programs that launch as many blocks as there is room for.
+// multiprocessors, for programs that launch as many blocks as there is room for, and a MiB of L2,
+// for those that measure with more copies of their data than it holds.
 const Chip& chip() {
   static Chip chips[] = {
       {8, 0, 108, 163 << 10, 164 << 10, 2048, 40 << 20, "NVIDIA A100 (simulated)"},
@@ -152,8 +153,10 @@ const Chip& chip() {
   for (const auto& module : state().modules) newest = std::max(newest, module->architecture());
   Chip& one =
       *std::find_if(chips, chips + 3, [&](const Chip& c) { return newest <= 10 * c.major + 9; });
-  if (const std::string few = text_of("RECORDER_PROCESSORS"); !few.empty())
+  if (const std::string few = text_of("RECORDER_PROCESSORS"); !few.empty()) {
     one.processors = std::stoi(few);
+    one.l2 = 1 << 20;
+  }
   return one;
 }
 
