@@ -31,9 +31,9 @@ std::optional<DriverMap> decode_driver_map(const std::array<std::byte, map_bytes
   const std::optional<DType> type = types[get(1, 7, 4)];
   const auto rank = static_cast<u32>(get(1, 4, 3)) + 1;
   const bool im2col = get(1, 0, 1);
-  if (!type || rank > most_map_dims || get(1, 1, 3) || get(1, 19, 13) || get(1, 11, 2) == 3 ||
-      get(3, 32, 32) || get(6, 47, 9) || get(7, 42, 22) || (im2col ? rank < 3 : get(7, 32, 10)) ||
-      (get(1, 16, 1) && *type != DType::f32)) {
+  if (!type || rank > most_map_dims || get(1, 1, 3) || get(1, 19, 2) || get(1, 22, 10) ||
+      get(1, 11, 2) == 3 || get(3, 32, 32) || get(6, 47, 9) || get(7, 42, 22) ||
+      (im2col ? rank < 3 : get(7, 32, 10)) || (get(1, 16, 1) && *type != DType::f32)) {
     return std::nullopt;
   }
   for (std::size_t i = 10; i < w.size(); ++i) {
@@ -52,7 +52,8 @@ std::optional<DriverMap> decode_driver_map(const std::array<std::byte, map_bytes
   m.nan_fill = get(1, 15, 1);
   for (u32 d = 0; d < rank; ++d) {
     m.dims[d] = get(4 + d / 2, static_cast<int>(d % 2 * 32), 32) + 1;
-    m.strides[d] = d == 0 ? m.element_bytes() : get(d / 2 + 1, static_cast<int>(d % 2 * 32), 32) * 16;
+    m.strides[d] =
+        d == 0 ? m.element_bytes() : get(d / 2 + 1, static_cast<int>(d % 2 * 32), 32) * 16;
     m.steps[d] = static_cast<u32>(get(6, 32 + static_cast<int>(3 * d), 3)) + 1;
     m.box[d] = 1;
     if (im2col) continue;

@@ -17,7 +17,9 @@
 //       parts of 16, 8 or 5 bits with a sign, and 32-41 pixels - 1
 //   8   bytes of a copy    9  bytes of the swizzle's pattern (16 without one)
 //
-// Not seen: strides of 2^36 bytes and more, types of 4 and 6 bits, the swizzles of sm_100.
+// Not looked at: bit 21 of word 1, which some drivers set for small tensors (CuTe clears it for
+// those up to 13.1). Not seen: strides of 2^36 bytes and more, types of 4 and 6 bits, the swizzles
+// of sm_100.
 #pragma once
 
 #include <array>
