@@ -166,7 +166,7 @@ def fi_merge_states():
 def fi_gemm(function, **more):
     a, b = normal(200, 128, dtype=torch.float16), normal(128, 256, dtype=torch.float16)
     given = b.T.contiguous() if function == "gemm_descriptor_persistent" else b
-    out = getattr(flashinfer("sm_constraint_gemm"), function)(a, given, alpha=0.5, **more)
+    out = getattr(flashinfer("sm_constraint_gemm"), function)(a, given, c=torch.zeros(200, 256, dtype=torch.float16), alpha=0.5, **more)  # it reads C, also where beta is 0
     close(out, 0.5 * (f64(a) @ f64(b)), 2e-2, 2e-2)
 
 
