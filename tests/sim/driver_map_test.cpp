@@ -43,7 +43,7 @@ void expect_first(const Values& values, const std::vector<std::uint64_t>& wanted
 }
 
 TEST(DriverMap, IsReadAsTheArgumentsItWasMadeOf) {
-  std::ifstream file(TILESCOPE_TESTS_DIR "/sim/h100_maps.tsv");
+  std::ifstream file(TILESCOPE_SOURCE_DIR "/tests/sim/h100_maps.tsv");
   int rows = 0;
   for (std::string line; std::getline(file, line);) {
     if (line.starts_with('#')) continue;
@@ -89,7 +89,7 @@ TEST(DriverMap, IsReadAsTheArgumentsItWasMadeOf) {
 
 TEST(DriverMap, BytesWithBitsThatNoMapHasAreNone) {
   EXPECT_FALSE(decode_driver_map(bytes_of(std::string(256, 'f'))));
-  std::ifstream file(TILESCOPE_TESTS_DIR "/sim/h100_maps.tsv");
+  std::ifstream file(TILESCOPE_SOURCE_DIR "/tests/sim/h100_maps.tsv");
   std::string line;
   while (std::getline(file, line) && line.starts_with('#')) {
   }

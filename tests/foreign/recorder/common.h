@@ -1,16 +1,19 @@
-// What the recorders share. A recorder is a library that stands in for the CUDA driver or runtime: a host
-// program runs unmodified and without a GPU, "device memory" is this process's own memory, and each
-// launch becomes a folder with the kernel's PTX, a launch file and its buffers (docs/manual/launch-files.md),
-// which `tilescope run` runs at once; what it leaves is copied back, so the program goes on as on a GPU.
+// What the recorders share. A recorder is a library that stands in for the CUDA driver or runtime:
+// a host program runs unmodified and without a GPU, "device memory" is this process's own memory,
+// and each launch becomes a folder with the kernel's PTX, a launch file and its buffers
+// (docs/manual/launch-files.md), which `tilescope run` runs at once; what it leaves is copied back,
+// so the program goes on as on a GPU.
 //
-// Which bytes of a parameter are addresses is found by their value: words of 8 bytes, aligned, that lie
-// in an allocation. A tensor map is found by the pattern that encode() wrote in place of its 128 bytes.
+// Which bytes of a parameter are addresses is found by their value: words of 8 bytes, aligned, that
+// lie in an allocation. A tensor map is found by the pattern that encode() wrote in place of its
+// 128 bytes.
 //
 // Environment:
 //   TILESCOPE          the program
 //   RECORDER_FOLDER    where launches go: 000_NAME, 001_NAME, ...
 //   RECORDER_OPTIONS   more options of `tilescope run`
-//   RECORDER_PTX       folders (a:b) with X.cubin beside X.ptx: the PTX of a module that is given as a cubin
+//   RECORDER_PTX       folders (a:b) with X.cubin beside X.ptx: the PTX of a module that is given
+//   as a cubin
 #pragma once
 
 #include <elf.h>
@@ -47,7 +50,8 @@ inline std::string text_of(const char* name) {
   return value ? value : "";
 }
 
-// ---- Device memory ---------------------------------------------------------------------------------
+// ---- Device memory
+// ---------------------------------------------------------------------------------
 
 struct Allocation {
   Address at;
@@ -65,8 +69,8 @@ class Memory {
     const std::lock_guard lock(mutex_);
     sizes_.erase(reinterpret_cast<Address>(at));
   }
-  // The allocation that holds this address, or ends there (one past the end is a pointer too, but not
-  // where another one begins).
+  // The allocation that holds this address, or ends there (one past the end is a pointer too, but
+  // not where another one begins).
   std::optional<Allocation> find(Address address) {
     const std::lock_guard lock(mutex_);
     auto after = sizes_.upper_bound(address);
@@ -86,7 +90,8 @@ inline Memory& memory() {
   return *one;
 }
 
-// ---- Tensor maps -----------------------------------------------------------------------------------
+// ---- Tensor maps
+// -----------------------------------------------------------------------------------
 
 // What cuTensorMapEncodeTiled or cuTensorMapEncodeIm2col was given; the driver's numbers of types.
 struct Map {
@@ -112,7 +117,8 @@ inline std::array<std::uint64_t, 16> pattern_of(std::size_t index) {
   std::array<std::uint64_t, 16> words{};
   for (std::size_t i = 0; i < words.size(); ++i) {
     words[i] = 0x70616d2d65706f63u * (2 * i + 1) ^ static_cast<std::uint64_t>(index) << 32;
-    words[i] &= ~(std::uint64_t{1} << 21);  // CuTe's runtime clears this bit of word 1 of small maps
+    words[i] &=
+        ~(std::uint64_t{1} << 21);  // CuTe's runtime clears this bit of word 1 of small maps
   }
   return words;
 }
@@ -132,18 +138,19 @@ inline std::optional<std::size_t> map_at(const void* at) {
   return index;
 }
 
-// The allocation that a map is over. Tensors of ragged rows begin a whole extent before it, which a further
-// coordinate makes up for (FlashAttention's stores of variable lengths).
+// The allocation that a map is over. Tensors of ragged rows begin a whole extent before it, which a
+// further coordinate makes up for (FlashAttention's stores of variable lengths).
 inline std::optional<Allocation> home_of(const Map& map) {
   if (const auto direct = memory().find(map.address)) return direct;
   for (std::size_t i = 1; i < map.dims.size(); ++i) {
-    if (const auto ragged = memory().find(map.address + map.dims[i] * map.strides[i - 1])) return ragged;
+    if (const auto ragged = memory().find(map.address + map.dims[i] * map.strides[i - 1]))
+      return ragged;
   }
   return std::nullopt;
 }
 
-// A map in the chip's own form, as CuTeDSL's host code writes it without the driver: what the words mean was
-// read off the maps that the driver of an H200 (580.159) made of known arguments.
+// A map in the chip's own form, as CuTeDSL's host code writes it without the driver: what the words
+// mean was read off the maps that the driver of an H200 (580.159) made of known arguments.
 //   0, 1    address
 //   2       bit 0: im2col; 4 to 6: rank - 1; 7 to 10: type; 11, 12: interleave; 13, 14: swizzle;
 //           15: NaN outside; 16: f32 as tf32; 17, 18: promotion in L2
@@ -157,7 +164,9 @@ inline std::optional<Map> hardware_map(const void* at) {
   std::memcpy(w.data(), at, sizeof w);
   static constexpr int types[] = {0, 1, 2, 3, 4, 5, 6, 7, 10, 8, 9, 13};  // as CUtensorMapDataType
   const std::uint32_t rank = (w[2] >> 4 & 7) + 1, type = w[2] >> 7 & 15;
-  if (rank > 5 || type >= std::size(types) || w[2] >> 22 || (w[2] & 1) || w[15] || w[13] >> 15 & 511) return std::nullopt;
+  if (rank > 5 || type >= std::size(types) || w[2] >> 22 || (w[2] & 1) || w[15] ||
+      w[13] >> 15 & 511)
+    return std::nullopt;
   Map map;
   map.address = w[0] | static_cast<Address>(w[1]) << 32;
   map.type = types[type];
@@ -172,13 +181,15 @@ inline std::optional<Map> hardware_map(const void* at) {
     map.dims.push_back(extent);
     map.box.push_back(box);
     map.element_strides.push_back((w[13] >> 3 * i & 7) + 1);
-    if (i + 1 < rank) map.strides.push_back((w[3 + i] | static_cast<std::uint64_t>(w[7] >> 4 * i & 15) << 32) * 16);
+    if (i + 1 < rank)
+      map.strides.push_back((w[3 + i] | static_cast<std::uint64_t>(w[7] >> 4 * i & 15) << 32) * 16);
   }
   if (!home_of(map)) return std::nullopt;
   return map;
 }
 
-// ---- Kernels ---------------------------------------------------------------------------------------
+// ---- Kernels
+// ---------------------------------------------------------------------------------------
 
 // A kernel's parameter: its bytes, and where it lies in a buffer of all parameters.
 struct Parameter {
@@ -198,14 +209,17 @@ inline std::vector<std::string> entries_of(const std::string& ptx) {
     at += 6;
     if (!std::isspace(static_cast<unsigned char>(ptx[at]))) continue;
     std::size_t begin = ptx.find_first_not_of(" \t\n\r", at), end = begin;
-    while (end < ptx.size() && (std::isalnum(static_cast<unsigned char>(ptx[end])) || std::strchr("_$%.", ptx[end]))) ++end;
+    while (end < ptx.size() &&
+           (std::isalnum(static_cast<unsigned char>(ptx[end])) || std::strchr("_$%.", ptx[end])))
+      ++end;
     names.push_back(ptx.substr(begin, end - begin));
     at = end;
   }
   return names;
 }
 
-// PTX ISA "Kernel Function Parameters": .param .align 64 .b8 name[128], or .param .u64 .ptr .global name.
+// PTX ISA "Kernel Function Parameters": .param .align 64 .b8 name[128], or .param .u64 .ptr .global
+// name.
 inline std::vector<Parameter> parameters_of(const std::string& ptx, const std::string& entry) {
   std::vector<Parameter> all;
   std::size_t at = 0;
@@ -214,8 +228,10 @@ inline std::vector<Parameter> parameters_of(const std::string& ptx, const std::s
     if (at == std::string::npos) return all;
     const std::size_t before = ptx.find_last_not_of(" \t\n\r", at - 1);
     const std::size_t end = at + entry.size();
-    const bool whole = end >= ptx.size() || !(std::isalnum(static_cast<unsigned char>(ptx[end])) || ptx[end] == '_' || ptx[end] == '$');
-    if (whole && before != std::string::npos && before >= 5 && ptx.compare(before - 5, 6, ".entry") == 0) {
+    const bool whole = end >= ptx.size() || !(std::isalnum(static_cast<unsigned char>(ptx[end])) ||
+                                              ptx[end] == '_' || ptx[end] == '$');
+    if (whole && before != std::string::npos && before >= 5 &&
+        ptx.compare(before - 5, 6, ".entry") == 0) {
       at = end;
       break;
     }
@@ -271,8 +287,10 @@ inline std::string ptx_beside(const char* cubin_bytes) {
     for (const auto& file : std::filesystem::recursive_directory_iterator(folder, error)) {
       if (file.path().extension() != ".cubin") continue;
       const std::string cubin = read_file(file.path());
-      // The image comes without its size: its header is compared first, so that no more is read than it has.
-      if (cubin.size() < sizeof head || std::memcmp(cubin.data(), &head, sizeof head) != 0) continue;
+      // The image comes without its size: its header is compared first, so that no more is read
+      // than it has.
+      if (cubin.size() < sizeof head || std::memcmp(cubin.data(), &head, sizeof head) != 0)
+        continue;
       if (std::memcmp(cubin.data(), cubin_bytes, cubin.size()) != 0) continue;
       return read_file(std::filesystem::path(file.path()).replace_extension(".ptx"));
     }
@@ -280,10 +298,10 @@ inline std::string ptx_beside(const char* cubin_bytes) {
   return "";
 }
 
-// The PTX of a module: the image itself, where it is text; of a cubin, ptx_beside; of a fatbin that of its
-// first part that has any. A fatbin begins with its magic number, its header's size in bytes 6 and 7, and
-// its size; each part with its kind (1: PTX, 2: cubin), its header's size in bytes 4 to 7, and its size in
-// 8 to 15. Empty where there is none.
+// The PTX of a module: the image itself, where it is text; of a cubin, ptx_beside; of a fatbin that
+// of its first part that has any. A fatbin begins with its magic number, its header's size in bytes
+// 6 and 7, and its size; each part with its kind (1: PTX, 2: cubin), its header's size in bytes 4
+// to 7, and its size in 8 to 15. Empty where there is none.
 inline std::string ptx_of(const void* image) {
   const char* bytes = static_cast<const char*>(image);
   if (std::memcmp(bytes, ELFMAG, SELFMAG) == 0) return ptx_beside(bytes);
@@ -314,11 +332,14 @@ inline std::string ptx_of(const void* image) {
   return "";
 }
 
-// ---- Launches --------------------------------------------------------------------------------------
+// ---- Launches
+// --------------------------------------------------------------------------------------
 
 // A file of bytes, .npy version 1.0.
-inline void write_npy(const std::filesystem::path& path, const std::uint8_t* bytes, std::size_t count) {
-  std::string head = "{'descr': '|u1', 'fortran_order': False, 'shape': (" + std::to_string(count) + ",), }";
+inline void write_npy(const std::filesystem::path& path, const std::uint8_t* bytes,
+                      std::size_t count) {
+  std::string head =
+      "{'descr': '|u1', 'fortran_order': False, 'shape': (" + std::to_string(count) + ",), }";
   head.resize((10 + head.size() + 1 + 63) / 64 * 64 - 11, ' ');
   head += '\n';
   std::ofstream out(path, std::ios::binary);
@@ -328,26 +349,35 @@ inline void write_npy(const std::filesystem::path& path, const std::uint8_t* byt
   out.write(reinterpret_cast<const char*>(bytes), static_cast<std::streamsize>(count));
 }
 
-// `tilescope run` of a launch folder: its document in report.json, what it says otherwise in report.txt. Its exit code.
+// `tilescope run` of a launch folder: its document in report.json, what it says otherwise in
+// report.txt. Its exit code.
 inline int execute(const std::filesystem::path& folder) {
-  std::vector<std::string> words = {text_of("TILESCOPE"), "run", (folder / "kernel.ptx").string(), "--launch",
-                                    (folder / "launch.toml").string(), "--json"};
+  std::vector<std::string> words = {text_of("TILESCOPE"),
+                                    "run",
+                                    (folder / "kernel.ptx").string(),
+                                    "--launch",
+                                    (folder / "launch.toml").string(),
+                                    "--json"};
   std::istringstream options(text_of("RECORDER_OPTIONS"));
   for (std::string word; options >> word;) words.push_back(word);
   std::vector<char*> arguments, variables;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
   for (char** one = environ; *one; ++one) {
-    if (std::strncmp(*one, "LD_PRELOAD=", 11) != 0 && std::strncmp(*one, "LD_LIBRARY_PATH=", 16) != 0) variables.push_back(*one);
+    if (std::strncmp(*one, "LD_PRELOAD=", 11) != 0 &&
+        std::strncmp(*one, "LD_LIBRARY_PATH=", 16) != 0)
+      variables.push_back(*one);
   }
   variables.push_back(nullptr);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  const std::string report = (folder / "report.json").string(), said = (folder / "report.txt").string();
+  const std::string report = (folder / "report.json").string(),
+                    said = (folder / "report.txt").string();
   posix_spawn_file_actions_addopen(&actions, 1, report.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   posix_spawn_file_actions_addopen(&actions, 2, said.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
   pid_t child = 0;
-  const int failed = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), variables.data());
+  const int failed =
+      posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), variables.data());
   posix_spawn_file_actions_destroy(&actions);
   if (failed) return -failed;
   int status = 0;
@@ -371,7 +401,8 @@ class Launch {
     static int count = 0;
     char number[16];
     std::snprintf(number, sizeof number, "%03d_", count++);
-    folder_ = std::filesystem::path(text_of("RECORDER_FOLDER")) / (number + kernel.entry.substr(0, 60));
+    folder_ =
+        std::filesystem::path(text_of("RECORDER_FOLDER")) / (number + kernel.entry.substr(0, 60));
   }
 
   // Runs it with these parameters, one block of bytes each. Empty, or what went wrong.
@@ -384,13 +415,15 @@ class Launch {
     std::string buffers;
     for (std::size_t i = 0; i < buffers_.size(); ++i) buffers += buffer(i);
     std::ofstream toml(folder_ / "launch.toml");
-    toml << "entry = \"" << kernel_.entry << "\"\ngrid = " << list(shape_.grid) << "\nblock = " << list(shape_.block) << '\n';
+    toml << "entry = \"" << kernel_.entry << "\"\ngrid = " << list(shape_.grid)
+         << "\nblock = " << list(shape_.block) << '\n';
     if (shape_.cluster) toml << "cluster = " << list(*shape_.cluster) << '\n';
     if (shape_.dynamic_smem) toml << "dynamic_smem = " << shape_.dynamic_smem << '\n';
     toml << buffers << arguments;
     toml.close();
     const int code = execute(folder_);
-    if (code != 0) return "tilescope run ended with " + std::to_string(code) + " for " + folder_.string();
+    if (code != 0)
+      return "tilescope run ended with " + std::to_string(code) + " for " + folder_.string();
     read_back();
     return "";
   }
@@ -418,8 +451,10 @@ class Launch {
   // An address at a place of a struct, `{ offset = 8, buffer = "b0", plus = 512 }`, or of a buffer,
   // `{ at = 8, buffer = "b0", offset = 512 }`.
   std::string pointer(std::string_view key, std::size_t at, Address address, const Allocation& to) {
-    std::string text = "{ " + std::string(key) + " = " + std::to_string(at) + ", buffer = \"" + name_of(buffer_of(to)) + '"';
-    if (address != to.at) text += (key == "at" ? ", offset = " : ", plus = ") + std::to_string(address - to.at);
+    std::string text = "{ " + std::string(key) + " = " + std::to_string(at) + ", buffer = \"" +
+                       name_of(buffer_of(to)) + '"';
+    if (address != to.at)
+      text += (key == "at" ? ", offset = " : ", plus = ") + std::to_string(address - to.at);
     return text + " }";
   }
 
@@ -433,9 +468,11 @@ class Launch {
     return text;
   }
 
-  // What of these bytes is tensor maps and addresses, as parts; `plain(from, to)` tells what is between.
+  // What of these bytes is tensor maps and addresses, as parts; `plain(from, to)` tells what is
+  // between.
   template <class Plain>
-  std::vector<std::string> parts(const std::uint8_t* bytes, std::size_t size, std::string_view key, Plain plain) {
+  std::vector<std::string> parts(const std::uint8_t* bytes, std::size_t size, std::string_view key,
+                                 Plain plain) {
     std::vector<std::string> found;
     std::size_t from = 0;
     for (std::size_t at = 0; at + 8 <= size;) {
@@ -448,7 +485,8 @@ class Launch {
         if (const auto index = map_at(bytes + at)) map = maps()[*index];
         if (!map && at % 64 == 0) map = hardware_map(bytes + at);
         if (map) {
-          part = "{ " + std::string(key) + " = " + std::to_string(at) + ", tensormap = " + tensor_map(*map) + " }";
+          part = "{ " + std::string(key) + " = " + std::to_string(at) +
+                 ", tensormap = " + tensor_map(*map) + " }";
           length = map_bytes;
         }
       }
@@ -468,11 +506,14 @@ class Launch {
   }
 
   std::string argument(const std::vector<std::uint8_t>& bytes) {
-    const auto all = parts(bytes.data(), bytes.size(), "offset", [&](auto& found, std::size_t from, std::size_t to) {
-      bool zero = true;
-      for (std::size_t i = from; i < to; ++i) zero = zero && bytes[i] == 0;
-      if (!zero) found.push_back("{ offset = " + std::to_string(from) + ", bytes = \"" + hexadecimal(bytes.data() + from, to - from) + "\" }");
-    });
+    const auto all = parts(
+        bytes.data(), bytes.size(), "offset", [&](auto& found, std::size_t from, std::size_t to) {
+          bool zero = true;
+          for (std::size_t i = from; i < to; ++i) zero = zero && bytes[i] == 0;
+          if (!zero)
+            found.push_back("{ offset = " + std::to_string(from) + ", bytes = \"" +
+                            hexadecimal(bytes.data() + from, to - from) + "\" }");
+        });
     return "\n[[arg]]\nsize = " + std::to_string(bytes.size()) + "\nat = [" + joined(all) + "]\n";
   }
 
@@ -488,7 +529,8 @@ class Launch {
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(one.at);
     const std::string name = name_of(index);
     write_npy(folder_ / (name + ".npy"), bytes, one.bytes);
-    std::string text = "\n[[buffer]]\nname = \"" + name + "\"\ndtype = \"u8\"\nfile = \"" + name + ".npy\"\n";
+    std::string text =
+        "\n[[buffer]]\nname = \"" + name + "\"\ndtype = \"u8\"\nfile = \"" + name + ".npy\"\n";
     const auto all = parts(bytes, one.bytes, "at", [](auto&, std::size_t, std::size_t) {});
     pointers_[index] = !all.empty();
     if (!all.empty()) {
@@ -500,11 +542,13 @@ class Launch {
   }
 
   std::string tensor_map(const Map& map) {
-    // CUtensorMapDataType, in its order; the last three are packed: 16 elements of 4 bits in 8 bytes (here
-    // taken as bytes), of 4 or 6 bits in 16 bytes.
-    static constexpr const char* types[] = {"u8", "u16", "u32", "i32", "u64", "i64", "f16", "f32", "f64", "bf16",
-                                            "f32", "f32", "f32", "u8", "b4x16_p64", "b6x16_p32"};
-    static constexpr const char* swizzles[] = {"none", "32B", "64B", "128B", "128B_atom32B", "128B_atom32B_flip8B", "128B_atom64B"};
+    // CUtensorMapDataType, in its order; the last three are packed: 16 elements of 4 bits in 8
+    // bytes (here taken as bytes), of 4 or 6 bits in 16 bytes.
+    static constexpr const char* types[] = {"u8",  "u16", "u32",       "i32",      "u64", "i64",
+                                            "f16", "f32", "f64",       "bf16",     "f32", "f32",
+                                            "f32", "u8",  "b4x16_p64", "b6x16_p32"};
+    static constexpr const char* swizzles[] = {
+        "none", "32B", "64B", "128B", "128B_atom32B", "128B_atom32B_flip8B", "128B_atom64B"};
     static constexpr const char* interleaves[] = {"none", "16B", "32B"};
     const auto to = home_of(map);
     if (!to) return "{ }";  // the launch file is refused, with this place
@@ -514,28 +558,32 @@ class Launch {
       dims[0] /= 2;
       if (!box.empty()) box[0] /= 2;
     }
-    std::string text = "{ buffer = \"" + name_of(buffer_of(*to)) + "\", dtype = \"" + types[map.type] + "\", dims = " + list(dims) +
+    std::string text = "{ buffer = \"" + name_of(buffer_of(*to)) + "\", dtype = \"" +
+                       types[map.type] + "\", dims = " + list(dims) +
                        ", element_strides = " + list(map.element_strides);
     if (!map.strides.empty()) text += ", strides = " + list(map.strides);
-    if (map.address != to->at) text += ", offset = " + std::to_string(static_cast<std::int64_t>(map.address - to->at));
+    if (map.address != to->at)
+      text += ", offset = " + std::to_string(static_cast<std::int64_t>(map.address - to->at));
     if (map.im2col) {
-      text += ", lower = " + list(map.lower) + ", upper = " + list(map.upper) + ", channels = " + std::to_string(map.channels) +
+      text += ", lower = " + list(map.lower) + ", upper = " + list(map.upper) +
+              ", channels = " + std::to_string(map.channels) +
               ", pixels = " + std::to_string(map.pixels);
     } else {
       text += ", box = " + list(box);
     }
-    return text + ", swizzle = \"" + swizzles[map.swizzle] + "\", interleave = \"" + interleaves[map.interleave] + "\", oob = \"" +
-           (map.oob ? "nan" : "zero") + "\" }";
+    return text + ", swizzle = \"" + swizzles[map.swizzle] + "\", interleave = \"" +
+           interleaves[map.interleave] + "\", oob = \"" + (map.oob ? "nan" : "zero") + "\" }";
   }
 
-  // What the kernel left, back to where the program looks for it. A buffer with addresses keeps them: the
-  // simulator's own mean nothing here.
+  // What the kernel left, back to where the program looks for it. A buffer with addresses keeps
+  // them: the simulator's own mean nothing here.
   void read_back() const {
     for (std::size_t i = 0; i < buffers_.size(); ++i) {
       if (pointers_[i]) continue;
       const std::string after = read_file(folder_ / (name_of(i) + "_after.npy"));
       if (after.size() < buffers_[i].bytes) continue;
-      std::memcpy(reinterpret_cast<void*>(buffers_[i].at), after.data() + after.size() - buffers_[i].bytes, buffers_[i].bytes);
+      std::memcpy(reinterpret_cast<void*>(buffers_[i].at),
+                  after.data() + after.size() - buffers_[i].bytes, buffers_[i].bytes);
     }
   }
 
@@ -546,12 +594,14 @@ class Launch {
   std::vector<bool> pointers_;  // whether a buffer holds addresses
 };
 
-// Launches a kernel as kernelParams does: a pointer to each parameter. Empty, or what went wrong, which is
-// also said on stderr.
+// Launches a kernel as kernelParams does: a pointer to each parameter. Empty, or what went wrong,
+// which is also said on stderr.
 inline std::string launch(const Kernel& kernel, const Shape& shape, void* const* parameters) {
   if (kernel.ptx->empty()) {
-    std::fprintf(stderr, "recorder: %s comes in a module without PTX, and no folder of RECORDER_PTX has its cubin\n",
-                 kernel.entry.c_str());
+    std::fprintf(
+        stderr,
+        "recorder: %s comes in a module without PTX, and no folder of RECORDER_PTX has its cubin\n",
+        kernel.entry.c_str());
     return "no PTX";
   }
   std::vector<std::vector<std::uint8_t>> values;
