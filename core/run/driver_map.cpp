@@ -27,12 +27,12 @@ std::optional<DriverMap> decode_driver_map(const std::array<std::byte, map_bytes
   };
   constexpr std::optional<DType> types[16] = {DType::u8,  DType::u16, DType::u32,  DType::i32,
                                               DType::u64, DType::i64, DType::f16,  DType::f32,
-                                              DType::f32, DType::f64, DType::bf16, std::nullopt};
+                                              DType::f32, DType::f64, DType::bf16, DType::u8};
   const std::optional<DType> type = types[get(1, 7, 4)];
   const auto rank = static_cast<u32>(get(1, 4, 3)) + 1;
   const bool im2col = get(1, 0, 1);
   if (!type || rank > most_map_dims || get(1, 1, 3) || get(1, 19, 2) || get(1, 22, 10) ||
-      get(1, 11, 2) == 3 || get(3, 32, 32) || get(6, 47, 9) || get(7, 42, 22) ||
+      get(1, 11, 2) == 3 || get(3, 48, 16) || get(6, 47, 9) || get(7, 42, 22) ||
       (im2col ? rank < 3 : get(7, 32, 10)) || (get(1, 16, 1) && *type != DType::f32)) {
     return std::nullopt;
   }
@@ -44,6 +44,7 @@ std::optional<DriverMap> decode_driver_map(const std::array<std::byte, map_bytes
   m.address = w[0];
   m.dtype = *type;
   m.rank = rank;
+  if (get(1, 7, 4) == 11) m.packing = MapPacking::b4x16;
   out.flushes = get(1, 7, 4) == 8;
   out.as_tf32 = get(1, 16, 1);
   out.promotion = static_cast<L2Promotion>(get(1, 17, 2));
@@ -52,8 +53,10 @@ std::optional<DriverMap> decode_driver_map(const std::array<std::byte, map_bytes
   m.nan_fill = get(1, 15, 1);
   for (u32 d = 0; d < rank; ++d) {
     m.dims[d] = get(4 + d / 2, static_cast<int>(d % 2 * 32), 32) + 1;
-    m.strides[d] =
-        d == 0 ? m.element_bytes() : get(d / 2 + 1, static_cast<int>(d % 2 * 32), 32) * 16;
+    m.strides[d] = d == 0 ? m.element_bytes()
+                          : (get(d / 2 + 1, static_cast<int>(d % 2 * 32), 32) |
+                             get(3, static_cast<int>(32 + 4 * (d - 1)), 4) << 32) *
+                                16;
     m.steps[d] = static_cast<u32>(get(6, 32 + static_cast<int>(3 * d), 3)) + 1;
     m.box[d] = 1;
     if (im2col) continue;

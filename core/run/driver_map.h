@@ -5,10 +5,11 @@
 //
 //   0   0-63  global address
 //   1   0     im2col       4-6    rank - 1       7-10  type: u8 u16 u32 i32 u64 i64 f16 f32
-//       11-12 interleave   13-14  swizzle              (8) f32 flushing denormals, f64, bf16
+//       11-12 interleave   13-14  swizzle              (8) f32 flushing denormals, f64, bf16,
+//                                                      (11) 16 elements of 4 bits in 8 bytes
 //       15    NaN outside  16     f32 as tf32    17-18 promotion to L2   32-63 stride 1 / 16
 //   2   0-31  stride 2 / 16           32-63  stride 3 / 16
-//   3   0-31  stride 4 / 16
+//   3   0-31  stride 4 / 16           32-47  bits 36-39 of strides 1 to 4, 4 bits each
 //   4   0-31  extent 0 - 1            32-63  extent 1 - 1
 //   5   0-31  extent 2 - 1            32-63  extent 3 - 1
 //   6   0-31  extent 4 - 1            32-46  element strides - 1, 3 bits each
@@ -17,9 +18,9 @@
 //       parts of 16, 8 or 5 bits with a sign, and 32-41 pixels - 1
 //   8   bytes of a copy    9  bytes of the swizzle's pattern (16 without one)
 //
-// Not looked at: bit 21 of word 1, which some drivers set for small tensors (CuTe clears it for
-// those up to 13.1). Not seen: strides of 2^36 bytes and more, types of 4 and 6 bits, the swizzles
-// of sm_100.
+// Bits 36-39 of strides were seen on an H200; type 11 is in the maps that CuTeDSL writes for
+// sm_100. Not looked at: bit 21 of word 1, which some drivers set for small tensors (CuTe clears it
+// for those up to 13.1). Not seen: types of 4 and 6 bits in 16 bytes, the swizzles of sm_100.
 #pragma once
 
 #include <array>

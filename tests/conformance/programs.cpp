@@ -84,7 +84,7 @@ Told try_one(const test::SimProgram& p) {
     return no_gpu;
   }
   const auto module = ptx::parse_module(p.job.program.name, p.job.program.ptx);
-  if (module && gpu::unfit(module->target, (*device)->chip())) return other_chip;
+  if (module && gpu::unfit(module->parts.front().target, (*device)->chip())) return other_chip;
   auto execution = (*device)->start(p.job);
   if (!execution) {
     fmt::print("{}", short_of(execution.error().sentence));

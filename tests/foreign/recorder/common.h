@@ -543,23 +543,17 @@ class Launch {
 
   std::string tensor_map(const Map& map) {
     // CUtensorMapDataType, in its order; the last three are packed: 16 elements of 4 bits in 8
-    // bytes (here taken as bytes), of 4 or 6 bits in 16 bytes.
-    static constexpr const char* types[] = {"u8",  "u16", "u32",       "i32",      "u64", "i64",
-                                            "f16", "f32", "f64",       "bf16",     "f32", "f32",
-                                            "f32", "u8",  "b4x16_p64", "b6x16_p32"};
+    // bytes, of 4 or 6 bits in 16 bytes.
+    static constexpr const char* types[] = {"u8",  "u16",   "u32",       "i32",      "u64", "i64",
+                                            "f16", "f32",   "f64",       "bf16",     "f32", "f32",
+                                            "f32", "b4x16", "b4x16_p64", "b6x16_p32"};
     static constexpr const char* swizzles[] = {
         "none", "32B", "64B", "128B", "128B_atom32B", "128B_atom32B_flip8B", "128B_atom64B"};
     static constexpr const char* interleaves[] = {"none", "16B", "32B"};
     const auto to = home_of(map);
     if (!to) return "{ }";  // the launch file is refused, with this place
-    auto dims = map.dims;
-    auto box = map.box;
-    if (map.type == 13) {
-      dims[0] /= 2;
-      if (!box.empty()) box[0] /= 2;
-    }
     std::string text = "{ buffer = \"" + name_of(buffer_of(*to)) + "\", dtype = \"" +
-                       types[map.type] + "\", dims = " + list(dims) +
+                       types[map.type] + "\", dims = " + list(map.dims) +
                        ", element_strides = " + list(map.element_strides);
     if (!map.strides.empty()) text += ", strides = " + list(map.strides);
     if (map.address != to->at)
@@ -569,7 +563,7 @@ class Launch {
               ", channels = " + std::to_string(map.channels) +
               ", pixels = " + std::to_string(map.pixels);
     } else {
-      text += ", box = " + list(box);
+      text += ", box = " + list(map.box);
     }
     return text + ", swizzle = \"" + swizzles[map.swizzle] + "\", interleave = \"" +
            interleaves[map.interleave] + "\", oob = \"" + (map.oob ? "nan" : "zero") + "\" }";
