@@ -88,9 +88,10 @@ TEST(BrokenLaunch, TheLaunch) {
   EXPECT_EQ(said("grid = [1, 2.5]\nblock = [1]"),
             "1:12 an item of grid of the launch file must be an integer, but it is a number with a "
             "point.");
-  EXPECT_EQ(said(launch + "gird = 3"),
-            "3:1 the launch file has no key \"gird\"; its keys are entry, grid, block, cluster, "
-            "dynamic_smem, buffer, arg.");
+  EXPECT_EQ(
+      said(launch + "gird = 3"),
+      "3:1 the launch file has no key \"gird\"; its keys are entry, link, grid, block, cluster, "
+      "dynamic_smem, buffer, arg.");
   EXPECT_EQ(said(launch + "dynamic_smem = -1"),
             "3:16 dynamic_smem of the launch file is -1, but must be from 0 to 2147483647.");
   EXPECT_EQ(said(launch + "entry = 3"),

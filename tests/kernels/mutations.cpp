@@ -17,7 +17,7 @@ const std::vector<Planted> planted_mutations = {
     {"wgmma_v2", "half mbarrier.arrive.expect_tx", 0, 0, false, "fault deadlock", "full", "next mbarrier.try_wait"},
     {"wgmma_v2", "twice mbarrier.arrive.expect_tx", 0, 0, false, "fault too_many_arrivals", "full", "here"},
     {"wgmma_v2", ".relaxed.cta for .acquire.cta in mbarrier.try_wait", 0, 0, false, "hazard shared_race", "wgmma.mma_async reads byte", "next wgmma.mma_async"},
-    {"wgmma_v2", "no flip", 0, 0, false, "fault waiter_left_behind", "missed phase", ""},
+    {"wgmma_v2", "no flip", 0, 0, false, "fault operand_overwritten", "", ""},
     {"wgmma_v2", "twice mbarrier.init", 0, 0, false, "hazard mbarrier_initialised_twice", "full", "here"},
     // Four stages.
     {"wgmma_v3", "drop wgmma.wait_group", 1, 0, true, "fault operand_overwritten", "still in flight", "next cp.async.bulk.tensor"},

@@ -53,6 +53,7 @@ const std::map<std::string, ViewName, std::less<>>& expected_views() {
       {"bad_descriptor", ViewName::source},
       {"bad_mask", ViewName::source},
       {"peer_exited", ViewName::source},
+      {"peer_not_started", ViewName::source},
       {"exit_in_flight", ViewName::source},  // the block, and its memory, are gone
   };
   return all;

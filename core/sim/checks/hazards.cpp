@@ -174,6 +174,7 @@ void watch_in(Core& x, Block& block, const Races::Access& access) {
   }
   Races::Conflict c;
   if (!block.races.access(access, c)) return;
+  if (machine.stops.asked()) x.limit = 0;  // it is told, and to stop there may be wanted
   if (stores_the_same(block, access, c)) return tell_same_value(x, block, access, c);
   const auto begin = static_cast<std::uint32_t>(access.offsets[c.lane]);
   tell_unordered(x, block, static_cast<int>(c.lane),
