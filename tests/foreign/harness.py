@@ -338,7 +338,7 @@ def recorder(context: Context) -> pathlib.Path:
                     and (folder / "cuda_runtime_api.h").exists()), None)
     if include is None:
         raise Absent("cuda.h is not here: the CUDA Toolkit or the Python package nvidia-cuda-runtime has it")
-    rest = functions_left(include / "cuda.h")
+    rest = functions_left(include / "cuda.h", files)
     text = b"".join(path.read_bytes() for path in [*files, here / "common.h"]) + rest.encode()
     seen = hashlib.sha256(text).hexdigest()[:16]
     folder = pathlib.Path(tempfile.gettempdir()) / f"tilescope-recorder-{os.getuid()}-{seen}"
@@ -357,16 +357,18 @@ def recorder(context: Context) -> pathlib.Path:
     return folder
 
 
-def functions_left(header: pathlib.Path) -> str:
+def functions_left(header: pathlib.Path, files: list[pathlib.Path]) -> str:
     """C++: every function of the driver that the recorder does not have answers that it is not supported, and
-    is named once. Programs look all of theirs up when they start, and call few."""
+    is named once. Programs look all of theirs up when they start, and call few. Of what it has in another
+    version there is that version alone: who finds none of a newer one takes it."""
     import re
     text = header.read_text(errors="replace")
     names = set(re.findall(r"CUDAAPI\s+(cu[A-Z]\w*)\s*\(", text)) | set(re.findall(r"#define\s+cu[A-Z]\w*\s+(cu[A-Z]\w*)\s", text))
+    there = {re.sub(r"_v\d+$", "", name) for file in files for name in re.findall(r"\b(cu[A-Z]\w*)\(", file.read_text())}
     head = ("#include <cstdio>\n#define LEFT(name) extern \"C\" __attribute__((weak)) int name() { \\\n"
             "  static int told = std::fprintf(stderr, \"recorder: \" #name \" is not there\\n\"); \\\n"
             "  return told ? 801 : 801; }\n")
-    return head + "".join(f"LEFT({name})\n" for name in sorted(names))
+    return head + "".join(f"LEFT({name})\n" for name in sorted(names) if re.sub(r"_v\d+$", "", name) not in there)
 
 
 def cuda_includes(context: Context) -> list[pathlib.Path]:
