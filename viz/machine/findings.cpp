@@ -20,7 +20,6 @@ constexpr std::array findings = {
             ViewName::barriers},
     Finding{"waiter_left_behind", "A missed phase"},
     Finding{"too_many_arrivals", "More arrivals than the phase waits for"},
-    Finding{"phase_not_awaited", "A phase that nobody can have waited for"},
     Finding{"tx_count_out_of_range", "More bytes than an mbarrier can count"},
     Finding{"bad_arrival_count", "A count of arrivals that an mbarrier cannot have"},
     Finding{"bad_parity", "A parity that is neither 0 nor 1", ViewName::barriers},

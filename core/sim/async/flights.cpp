@@ -362,8 +362,9 @@ bool Flights::check_operands(Core& x, int lane, Block& block, const AsyncOperati
 
 // A warp writes what a store in flight is to read, and knows nothing of the store: whoever issued
 // it has been nowhere with it since. Then its thread may have waited for the reading, and what is
-// missing is a barrier behind that wait: a race, which on chips the store wins (CuTeDSL's dense
-// GEMM for sm_120). Where the warp does know of the store, nobody has waited for it.
+// missing is a barrier behind that wait: a race, which either may win (CuTeDSL's dense GEMM for
+// sm_120 relies on the store; in tests/sim/programs/bulk_source_overwritten_unheard_hazard.ptx an
+// H100 stored the new bytes). Where the warp does know of the store, nobody has waited for it.
 bool Flights::is_race_with_store(const Block& block, const Races::Access& access,
                                  const AsyncOperation& o) {
   return is_store(o) && o.issuer == block.rank && access.warp != o.thread / 32 &&
