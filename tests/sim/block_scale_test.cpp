@@ -15,22 +15,17 @@
 #include "core/sim/machine/machine.h"
 #include "core/sim/matrix/sums.h"
 #include "core/sim/tcgen05/product.h"
+#include "tests/sim/tensor_kernel.h"
 
 namespace tilescope::sim {
 namespace {
 
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
+using test::filled;
 
 // Where the images of a CTA are in its shared memory, and all in TMEM.
 constexpr u32 b_image = 8192, a_scale_image = 16384, b_scale_image = 17408, image_bytes = 20480;
-
-std::string replaced(std::string text, const std::string& from, const std::string& to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
-    text.replace(at, from.size(), to);
-  }
-  return text;
-}
 
 // GROUP is .cta_group::1 or 2; TRANSFERS are copies into TMEM, by one thread; FIRST and SECOND the
 // products, to which D is added the second time. N columns of D are stored: as many in OUT for each
@@ -41,38 +36,7 @@ const char* const kernel = R"(
 .address_size 64
 .visible .entry k(.param .u64 out, .param .u64 in, .param .u32 columns)
 {
-  .reg .b16 %h<4>;
-  .reg .b32 %r<60>;
-  .reg .b64 %d<20>;
-  .reg .pred %p<10>;
-  .shared .align 1024 .b8 tiles[20480];
-  .shared .align 8 .b64 done;
-  .shared .align 4 .b32 base;
-  mov.u32 %r2, %tid.x;
-  mov.u32 %r9, %cluster_ctarank;
-  setp.lt.u32 %p0, %r2, 32;
-  setp.eq.u32 %p1, %r2, 0;
-  setp.eq.and.u32 %p6, %r9, 0, %p1;
-  mov.u32 %r0, base;
-  mov.u32 %r20, done;
-  @%p0 tcgen05.allocGROUP.sync.aligned.shared::cta.b32 [%r0], 512;
-  @%p1 mbarrier.init.shared::cta.b64 [%r20], 1;
-  @%p1 fence.mbarrier_init.release.cluster;
-  ld.param.u64 %d0, [in];
-  mad.wide.u32 %d0, %r9, 20480, %d0;
-  mad.wide.u32 %d0, %r2, 4, %d0;
-  mov.u32 %r10, tiles;
-  mad.lo.u32 %r11, %r2, 4, %r10;
-  mov.u32 %r12, 0;
-FILL:
-  ld.global.u32 %r13, [%d0];
-  st.shared.b32 [%r11], %r13;
-  add.u64 %d0, %d0, 512;
-  add.u32 %r11, %r11, 512;
-  add.u32 %r12, %r12, 512;
-  setp.lt.u32 %p2, %r12, 20480;
-  @%p2 bra FILL;
-  fence.proxy.async.shared::cta;
+IMAGES
   tcgen05.fence::before_thread_sync;
   barrier.cluster.arrive.release.aligned;
   barrier.cluster.wait.acquire.aligned;
@@ -316,21 +280,21 @@ std::string program_of(const Scaled& c) {
                                                  : ".b8x16.b4x16_p64";
   if (c.a_in_tmem)
     transfers += std::string("  tcgen05.cpGROUP.128x256b") + unpacked + " [%r7], %d1;\n";
-  std::string text = kernel;
+  std::string text = filled(kernel, "IMAGES\n", test::images_in_shared(image_bytes));
   if (c.a_in_tmem && c.ultra) copy("128x128b", "%r7", 8, "%d1", 2 * 128 * 16);
-  text = replaced(text, "TRANSFERS", transfers);
-  text = replaced(text, "TARGET", c.ultra ? "sm_103a" : "sm_100a");
-  text = replaced(text, "GROUP", group);
-  text = replaced(text, "KIND", "kind::" + c.kind + ".block_scale" + c.vectors);
-  text = replaced(text, "A_OPERAND", c.a_in_tmem ? "[%r7]" : "%d1");
-  text = replaced(text, "A_DESCRIPTOR",
-                  text_of(descriptor(0, (c.a_in_tmem ? 128 : c.m / c.ctas()) * 16)));
-  text = replaced(text, "B_DESCRIPTOR", text_of(descriptor(b_image, c.n / c.ctas() * 16)));
-  text = replaced(text, "A_SCALES", text_of(descriptor(a_scale_image, 0)));
-  text = replaced(text, "B_SCALES", text_of(descriptor(b_scale_image, 0)));
-  text = replaced(text, "FIRST_WORD", text_of(instruction(c, false)));
-  text = replaced(text, "SECOND_WORD", text_of(instruction(c, true)));
-  return replaced(text, "MASK", c.pair ? "3" : "1");
+  text = filled(text, "TRANSFERS", transfers);
+  text = filled(text, "TARGET", c.ultra ? "sm_103a" : "sm_100a");
+  text = filled(text, "GROUP", group);
+  text = filled(text, "KIND", "kind::" + c.kind + ".block_scale" + c.vectors);
+  text = filled(text, "A_OPERAND", c.a_in_tmem ? "[%r7]" : "%d1");
+  text = filled(text, "A_DESCRIPTOR",
+                text_of(descriptor(0, (c.a_in_tmem ? 128 : c.m / c.ctas()) * 16)));
+  text = filled(text, "B_DESCRIPTOR", text_of(descriptor(b_image, c.n / c.ctas() * 16)));
+  text = filled(text, "A_SCALES", text_of(descriptor(a_scale_image, 0)));
+  text = filled(text, "B_SCALES", text_of(descriptor(b_scale_image, 0)));
+  text = filled(text, "FIRST_WORD", text_of(instruction(c, false)));
+  text = filled(text, "SECOND_WORD", text_of(instruction(c, true)));
+  return filled(text, "MASK", c.pair ? "3" : "1");
 }
 
 void expect_scaled(const Scaled& c) {

@@ -14,23 +14,18 @@
 #include "core/numeric/small_float.h"
 #include "core/sim/machine/machine.h"
 #include "core/sim/matrix/sums.h"
+#include "tests/sim/tensor_kernel.h"
 
 namespace tilescope::sim {
 namespace {
 
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
+using test::filled;
 
 // Where the images of a CTA are in its shared memory; the metadata are in a buffer of their own.
 constexpr u32 b_at = 8192, a_scales_at = 24576, b_scales_at = 25088, image_size = 26624;
 constexpr u32 d_columns = 64;
-
-std::string filled(std::string text, const std::string& from, const std::string& to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != std::string::npos; at += to.size()) {
-    text.replace(at, from.size(), to);
-  }
-  return text;
-}
 
 // D is in columns 0 to 63 of TMEM, A from 256 on where it is there, the metadata from META_COLUMN
 // on, scale factors from 296 and 304 on. Two products: the second adds.
@@ -40,38 +35,7 @@ const char* const kernel = R"(
 .address_size 64
 .visible .entry k(.param .u64 out, .param .u64 in, .param .u64 meta)
 {
-  .reg .b16 %h<4>;
-  .reg .b32 %r<60>;
-  .reg .b64 %d<20>;
-  .reg .pred %p<10>;
-  .shared .align 1024 .b8 tiles[26624];
-  .shared .align 8 .b64 done;
-  .shared .align 4 .b32 base;
-  mov.u32 %r2, %tid.x;
-  mov.u32 %r9, %cluster_ctarank;
-  setp.lt.u32 %p0, %r2, 32;
-  setp.eq.u32 %p1, %r2, 0;
-  setp.eq.and.u32 %p6, %r9, 0, %p1;
-  mov.u32 %r0, base;
-  mov.u32 %r20, done;
-  @%p0 tcgen05.allocGROUP.sync.aligned.shared::cta.b32 [%r0], 512;
-  @%p1 mbarrier.init.shared::cta.b64 [%r20], 1;
-  @%p1 fence.mbarrier_init.release.cluster;
-  ld.param.u64 %d0, [in];
-  mad.wide.u32 %d0, %r9, 26624, %d0;
-  mad.wide.u32 %d0, %r2, 4, %d0;
-  mov.u32 %r10, tiles;
-  mad.lo.u32 %r11, %r2, 4, %r10;
-  mov.u32 %r12, 0;
-FILL:
-  ld.global.u32 %r13, [%d0];
-  st.shared.b32 [%r11], %r13;
-  add.u64 %d0, %d0, 512;
-  add.u32 %r11, %r11, 512;
-  add.u32 %r12, %r12, 512;
-  setp.lt.u32 %p2, %r12, 26624;
-  @%p2 bra FILL;
-  fence.proxy.async.shared::cta;
+IMAGES
   bar.sync 0;
   ld.shared.b32 %r1, [base];
   and.b32 %r4, %r2, 96;
@@ -283,7 +247,7 @@ u64 descriptor(u32 at, u32 leading) {
 }
 
 std::string program_of(const Case& c) {
-  std::string text = kernel, transfers;
+  std::string text = filled(kernel, "IMAGES\n", test::images_in_shared(image_size)), transfers;
   const auto copy = [&](const char* form, const char* to, const char* from) {
     transfers += std::string("  tcgen05.cpGROUP.") + form + " [" + to + "], " + from + ";\n";
   };
