@@ -18,7 +18,12 @@ using sim::Record;
 constexpr unsigned char magic[] = {0x89, 'T', 'S', 'R', '\r', '\n', 0x1a, '\n'};
 constexpr std::size_t header_bytes = sizeof magic + 8, section_bytes = 20;
 constexpr std::string_view section_names[] = {"RUN ", "CODE", "RPRT", "TRAK",
-                                              "EVNT", "CNTR", "PIPE"};
+                                              "EVNT", "CNTR", "PIPE", "USES"};
+
+// Those that a record of this version has.
+std::size_t sections_of(std::uint32_t version) {
+  return std::size(section_names) - (version < 4 ? 1 : 0);
+}
 
 // ---- What both directions go through: with a ByteWriter it writes, with a ByteReader it reads
 // ----
@@ -164,8 +169,8 @@ class Reader {
 
   Outcome<Record> read() {
     if (!header()) return error_;
-    for (const std::string_view name : section_names) {
-      if (!section(name)) return error_;
+    for (std::size_t i = 0; i < sections_of(version_); ++i) {
+      if (!section(section_names[i])) return error_;
     }
     if (at_ != file_.size()) {
       return refuse(at_, fmt::format("goes on for {} bytes after its last section: it is not one "
@@ -192,16 +197,17 @@ class Reader {
     }
     if (file_.size() < header_bytes) return cut_short("its version");
     ByteReader in(file_, sizeof magic);
-    const std::uint32_t version = in.u32(), sections = in.u32();
-    if (version != record_version) {
-      refuse(sizeof magic, fmt::format("is a record of version {}, and this program reads version "
-                                       "{}: record the run again",
-                                       version, record_version));
+    version_ = in.u32();
+    const std::uint32_t sections = in.u32();
+    if (version_ < oldest_record_version || version_ > record_version) {
+      refuse(sizeof magic, fmt::format("is a record of version {}, and this program reads versions "
+                                       "{} to {}: record the run again",
+                                       version_, oldest_record_version, record_version));
       return false;
     }
-    if (sections != std::size(section_names)) {
+    if (sections != sections_of(version_)) {
       refuse(sizeof magic + 4, fmt::format("has {} sections, and a record of version {} has {}",
-                                           sections, version, std::size(section_names)));
+                                           sections, version_, sections_of(version_)));
       return false;
     }
     at_ = header_bytes;
@@ -250,7 +256,8 @@ class Reader {
     if (name == "TRAK") return tracks(in);
     if (name == "EVNT") return read_events(in, record_);
     if (name == "CNTR") return line_counters(in);
-    return pipes(in);
+    if (name == "PIPE") return pipes(in);
+    return uses(in);
   }
 
   std::string run(ByteReader& in) {
@@ -347,6 +354,50 @@ class Reader {
     return {};
   }
 
+  std::string uses(ByteReader& in) {
+    Read each{in};
+    record_.buffers.resize(in.count(3));
+    for (sim::RecordedBuffer& of : record_.buffers) {
+      each(of.name);
+      const std::uint8_t type = in.u8();
+      if (type > static_cast<std::uint8_t>(DType::i64)) return "a buffer of no known type";
+      of.dtype = static_cast<DType>(type);
+      of.shape.resize(in.count(1));
+      for (std::int64_t& extent : of.shape) extent = static_cast<std::int64_t>(in.varint());
+    }
+    record_.uses.resize(in.count(8));
+    std::uint64_t event = 0;
+    for (sim::MemoryUse& of : record_.uses) {
+      event += in.varint();
+      if (event >= record_.events.size()) return "a use of an event that is not there";
+      of.event = static_cast<sim::EventId>(event);
+      if (std::string wrong = use(in, of); !wrong.empty()) return wrong;
+    }
+    return {};
+  }
+
+  std::string use(ByteReader& in, sim::MemoryUse& of) {
+    using sim::MemoryUse;
+    const std::uint8_t kind = in.u8();
+    const std::uint8_t where = kind & 15, operand = kind >> 4 & 7;
+    if (where >= static_cast<std::uint8_t>(MemoryUse::Of::count_) ||
+        operand >= static_cast<std::uint8_t>(MemoryUse::Operand::count_)) {
+      return "a use of no known kind";
+    }
+    of.of = static_cast<MemoryUse::Of>(where);
+    of.operand = static_cast<MemoryUse::Operand>(operand);
+    of.writes = kind >> 7;
+    of.rank = in.u8();
+    for (auto* value : {&of.buffer, &of.row, &of.rows, &of.column, &of.columns}) {
+      *value = in.number();
+    }
+    const bool global = of.of == MemoryUse::Of::global;
+    if (global && of.buffer >= record_.buffers.size()) {
+      return fmt::format("a use of buffer {}, of {}", of.buffer, record_.buffers.size());
+    }
+    return {};
+  }
+
   bool cut_short(std::string_view inside) {
     refuse(file_.size(),
            fmt::format("is cut short: it ends inside {}. Copy it again, or record the "
@@ -363,6 +414,7 @@ class Reader {
   std::span<const std::byte> file_;
   std::string_view name_;
   std::size_t at_ = 0;
+  std::uint32_t version_ = record_version;
   Record record_;
   Error error_;
 };
@@ -447,6 +499,31 @@ std::vector<std::byte> write_record(const Record& record) {
     pipes.f64(pipe.copies);
   }
   section(out, "PIPE", pipes);
+
+  ByteWriter uses;
+  uses.varint(record.buffers.size());
+  for (const sim::RecordedBuffer& buffer : record.buffers) {
+    uses.text(buffer.name);
+    uses.u8(static_cast<std::uint8_t>(buffer.dtype));
+    uses.varint(buffer.shape.size());
+    for (const std::int64_t extent : buffer.shape) {
+      uses.varint(static_cast<std::uint64_t>(extent));
+    }
+  }
+  uses.varint(record.uses.size());
+  sim::EventId event = 0;
+  for (const sim::MemoryUse& of : record.uses) {
+    uses.varint(of.event - event);
+    event = of.event;
+    uses.u8(static_cast<std::uint8_t>(static_cast<unsigned>(of.of) |
+                                      static_cast<unsigned>(of.operand) << 4 |
+                                      (of.writes ? 128u : 0u)));
+    uses.u8(of.rank);
+    for (const std::uint32_t value : {of.buffer, of.row, of.rows, of.column, of.columns}) {
+      uses.varint(value);
+    }
+  }
+  section(out, "USES", uses);
   return std::move(out.bytes);
 }
 

@@ -9,11 +9,13 @@
 //
 //     "RUN "  what ran, on which device    "TRAK"  tracks      "CNTR"  counters by instruction
 //     "CODE"  instructions and sources     "EVNT"  events      "PIPE"  how long units were busy
-//     "RPRT"  reports
+//     "RPRT"  reports                      "USES"  what operations read and write (from version 4
+//     on)
 //
-// An event takes 8 to 11 bytes (record_events.h says how). A file of another version, one that is
-// cut short, damaged or no record at all is refused with a sentence: unreadable, with the byte
-// where it is wrong. Nothing is allocated that the file's own size does not warrant.
+// An event takes 8 to 11 bytes (record_events.h says how). Version 3, which has no "USES", is read
+// too. A file of another version, one that is cut short, damaged or no record at all is refused
+// with a sentence: unreadable, with the byte where it is wrong. Nothing is allocated that the
+// file's own size does not warrant.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +29,7 @@
 
 namespace tilescope {
 
-constexpr std::uint32_t record_version = 3;
+constexpr std::uint32_t record_version = 4, oldest_record_version = 3;
 
 std::vector<std::byte> write_record(const sim::Record& record);
 

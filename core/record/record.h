@@ -23,6 +23,7 @@
 
 #include "core/record/event.h"
 #include "core/record/event_list.h"
+#include "core/record/memory_use.h"
 #include "core/run/device_description.h"
 #include "core/run/job.h"
 #include "core/run/product_type.h"
@@ -97,8 +98,12 @@ struct Record {
   std::uint64_t blocks_simulated = 0;
   double uncertain = 0;
 
+  std::vector<RecordedBuffer> buffers;
+
   std::vector<Track> tracks;
   EventList events;
+  // What operations read and write, of those that are kept whole; in the order of their events.
+  std::vector<MemoryUse> uses;
   std::vector<LineCounters> counters;  // by pc
   std::array<PipeCounters, static_cast<std::size_t>(Pipe::count_)> pipes{};
   // Blocks and warps that an SM had room for at once, and what set the limit: "shared

@@ -104,7 +104,8 @@ TrackId Recorder::track(const Track& track) {
 }
 
 std::size_t Recorder::capacity() const {
-  const std::uint64_t taken = std::min(limits_.bytes / 2, tracks_.size() * track_bytes);
+  const std::uint64_t taken = std::min(
+      limits_.bytes / 2, tracks_.size() * track_bytes + record_.uses.size() * sizeof(MemoryUse));
   return std::max<std::size_t>(fewest_events, static_cast<std::size_t>(limits_.bytes - taken) /
                                                   (EventList::event_bytes + sizeof(EventId)));
 }
@@ -137,6 +138,22 @@ EventId Recorder::push(const Event& event) {
   record_.events.push_back(event);
   if (numbers_.size() > 0 || number + 1 != record_.events.size()) numbers_.push_back(number);
   return number;
+}
+
+void Recorder::add_use(EventId event, MemoryUse use) {
+  if (event == no_event) return;
+  use.event = event;
+  record_.uses.push_back(use);
+  if (record_.uses.size() % 4096 == 0) {
+    next_room_ = std::min(next_room_, std::max(capacity(), record_.events.size() + 1));
+  }
+}
+
+void Recorder::drop_folded_uses() {
+  std::erase_if(record_.uses, [&](const MemoryUse& use) {
+    const std::size_t at = place(use.event);
+    return at == nowhere || record_.events[at].kind == EventKind::folded;
+  });
 }
 
 std::size_t Recorder::place(EventId event, std::size_t before) const {
@@ -219,6 +236,7 @@ void Recorder::make_room() {
     window_ *= 2;
     fold_all();
   }
+  drop_folded_uses();
   // Where that is not enough (events that have not ended), the next attempt is worth its time only
   // after as many more.
   next_room_ = std::max(room, record_.events.size() + room / 8);
@@ -324,6 +342,8 @@ Record Recorder::take() {
       const bool kept = at != nowhere && record_.events[at].kind != EventKind::folded;
       record_.events.set_cause(i, kept ? static_cast<EventId>(at) : no_event);
     }
+    drop_folded_uses();
+    for (MemoryUse& use : record_.uses) use.event = static_cast<EventId>(place(use.event));
     if (merging_) drop_unused_tracks();
   }
   tracks_.clear();

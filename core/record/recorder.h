@@ -55,6 +55,8 @@ class Recorder {
     replace(at, changed);
     return true;
   }
+  // What an operation that was just added reads or writes; nothing of one that was folded.
+  void add_use(EventId event, MemoryUse use);
   LineCounters& counters(std::uint32_t pc) { return record_.counters[pc]; }
   PipeCounters& pipe(Pipe pipe) { return record_.pipes[static_cast<std::size_t>(pipe)]; }
   Record& about() { return record_; }
@@ -81,6 +83,7 @@ class Recorder {
   void choose_what_stays();
   void fold_all();
   void drop_unused_tracks();
+  void drop_folded_uses();
   std::size_t capacity() const;
 
   RecordLimits limits_;

@@ -91,12 +91,12 @@ TEST(BrokenRecord, OfAnotherVersion) {
   for (const char* version : {"2", "7"}) {  // one before it, and one to come
     file[8] = static_cast<std::byte>(*version - '0');
     EXPECT_EQ(sentence(file), "run.tsr is a record of version " + std::string(version) +
-                                  ", and this program reads version 3: record the run again.");
+                                  ", and this program reads versions 3 to 4: record the run again.");
   }
   EXPECT_EQ(refusal(file).where, "run.tsr, byte 8");
   file = good();
   file[12] = std::byte{9};
-  EXPECT_EQ(sentence(file), "run.tsr has 9 sections, and a record of version 3 has 7.");
+  EXPECT_EQ(sentence(file), "run.tsr has 9 sections, and a record of version 4 has 8.");
 }
 
 TEST(BrokenRecord, EveryPrefixIsRefused) {

@@ -55,7 +55,20 @@ const std::vector<Bytes>& sections() {
     pipeline.processors = pipeline.blocks = 2;
     pipeline.steps = 6;
     pipeline.writers = 1;
-    const Bytes file = write_record(sim::synthetic_record(pipeline));
+    sim::Record record = sim::synthetic_record(pipeline);
+    record.buffers = {{"A", DType::f16, {64, 128}}, {"D", DType::f32, {7}}};
+    for (sim::EventId id = 0; id < record.events.size(); id += 3) {
+      sim::MemoryUse use;
+      use.event = id;
+      use.of = static_cast<sim::MemoryUse::Of>(id % 4);
+      use.writes = id % 2 == 0;
+      use.buffer = id % 2;
+      use.rows = 16;
+      use.column = id * 300;
+      use.columns = 64;
+      record.uses.push_back(use);
+    }
+    const Bytes file = write_record(record);
     std::vector<Bytes> out;
     for (std::size_t at = 16; at < file.size();) {
       std::size_t length = 0;
@@ -76,7 +89,7 @@ Bytes sealed(const std::vector<Bytes>& contents) {
     const Bytes file = write_record(sim::Record{});
     return Bytes(file.begin(), file.begin() + 16);
   }();
-  constexpr std::string_view names = "RUN CODERPRTTRAKEVNTCNTRPIPE";
+  constexpr std::string_view names = "RUN CODERPRTTRAKEVNTCNTRPIPEUSES";
   Bytes out = head;
   for (std::size_t s = 0; s < contents.size(); ++s) {
     for (const char c : names.substr(4 * s, 4)) out.push_back(static_cast<std::byte>(c));

@@ -155,4 +155,42 @@ Record pipeline_record() {
   return r;
 }
 
+void add_uses(Record& record) {
+  record.buffers = {{"A", DType::f16, {16, 48}}, {"D", DType::f32, {128, 32}}};
+  std::vector<std::uint32_t> copies(2), products(2);  // of each block, so far
+  for (EventId id = 0; id < record.events.size(); ++id) {
+    const Event e = record.events[id];
+    if (e.kind != EventKind::operation) continue;
+    const Track& track = record.tracks[e.track];
+    MemoryUse shared, tensor;
+    shared.event = tensor.event = id;
+    shared.columns = 4096;
+    tensor.of = MemoryUse::Of::tensor;
+    tensor.rows = 128;
+    tensor.columns = 32;
+    if (track.unit == Unit::copy_in) {
+      const std::uint32_t tile = copies[track.block]++;
+      MemoryUse part;
+      part.event = id;
+      part.of = MemoryUse::Of::global;
+      part.rows = 16;
+      part.column = tile * 16;
+      part.columns = 16;
+      record.uses.push_back(part);
+      shared.writes = true;
+      shared.column = tile % 2 * 4096;
+      record.uses.push_back(shared);
+    } else if (track.unit == Unit::tensor) {
+      shared.column = products[track.block]++ % 2 * 4096;
+      shared.operand = MemoryUse::Operand::a;
+      record.uses.push_back(shared);
+      tensor.writes = true;
+      tensor.operand = MemoryUse::Operand::d;
+      record.uses.push_back(tensor);
+    } else if (track.unit == Unit::tensor_load) {
+      record.uses.push_back(tensor);
+    }
+  }
+}
+
 }  // namespace tilescope::test

@@ -15,6 +15,9 @@ Handler tensor_move_handler(const ptx::Instruction& i);   // moves.cpp
 Handler multiplication_handler(ptx::TensorStep step);     // handlers.cpp: mma, commit, fence
 Handler transfer_handler(ptx::TensorStep step);           // transfers.cpp: cp, shift
 
+// The cells that a tcgen05.ld or st moves, which was right when it was executed (moves.cpp).
+std::vector<CellRange> cells_of_move(const Core& x, const Code& c);
+
 // Notes in each instruction that uses registers of a tcgen05.ld which these are (loaded.cpp).
 void find_loaded(const ptx::Program& program, Bound& bound);
 

@@ -148,14 +148,21 @@ u32 uniform_address(Core& x, const Code& c) {
   return immediate + from[0];
 }
 
-bool prepare(Core& x, const Code& c, bool store, Move& move) {
+// Where it is, but for its lanes.
+Move move_at(const Core& x, const Code& c, u32 address) {
   const ptx::Modifiers& how = x.machine->program().code[x.pc].modifiers;
-  const u32 address = uniform_address(x, c);
+  Move move;
   move.shape = static_cast<Cells>(how[Field::cells]);
   move.packed = how.has(Field::packing);
   move.registers = c.count;
   move.column = address & 0xffff;
   if (c.b != nothing) move.split = lane_array<u32>(x, c.b)[0];
+  return move;
+}
+
+bool prepare(Core& x, const Code& c, bool store, Move& move) {
+  const u32 address = uniform_address(x, c);
+  move = move_at(x, c, address);
   if (!find_lane(x, address, move)) return false;
   const std::vector<CellRange> cells = move.ranges();
   if (!owns_cells(x, 0, *x.block, cells, store ? "tcgen05.st" : "tcgen05.ld") ||
@@ -473,6 +480,14 @@ bool owns_cells(Core& x, int lane, const Block& block, const std::vector<CellRan
     return false;
   }
   return true;
+}
+
+std::vector<CellRange> cells_of_move(const Core& x, const Code& c) {
+  const u32 address =
+      static_cast<u32>(c.immediate) + (c.a == nothing ? 0 : lane_array<u32>(x, c.a)[0]);
+  Move move = move_at(x, c, address);
+  move.lane = x.warp->index % 4 * 32 + (address >> 16) % 32;
+  return move.ranges();
 }
 
 Handler tensor_move_handler(const ptx::Instruction& i) {

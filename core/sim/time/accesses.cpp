@@ -6,6 +6,7 @@
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/matrix/fragments.h"
+#include "core/sim/tcgen05/handlers.h"
 #include "core/sim/time/banks.h"
 #include "core/sim/time/clock.h"
 
@@ -305,7 +306,8 @@ double Clock::move_tensor(Core& x, const Code& c, const Cost& cost, double issue
                       (load ? times_->tensor_load_latency : times_->tensor_store_latency);
   (load ? t.loads : t.stores) = std::max(load ? t.loads : t.stores, done);
   x.machine->recording.record_move(x, load ? Unit::tensor_load : Unit::tensor_store,
-                                   static_cast<std::uint64_t>(bytes), issued, done);
+                                   static_cast<std::uint64_t>(bytes), cells_of_move(x, c), issued,
+                                   done);
   return done;
 }
 

@@ -7,6 +7,7 @@
 #include "core/record/recorder.h"
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/machine/model.h"
+#include "core/sim/time/uses.h"
 
 namespace tilescope::sim {
 namespace {
@@ -198,7 +199,8 @@ void Recording::record_arrivals(Block& block, u32 offset, u32 pc, u32 arrivals, 
 }
 
 // A warp's load from TMEM, or its store: what it has asked for is there later.
-void Recording::record_move(const Core& x, Unit unit, u64 bytes, double from, double to) {
+void Recording::record_move(const Core& x, Unit unit, u64 bytes,
+                            const std::vector<CellRange>& cells, double from, double to) {
   if (!recorder_) return;
   Block& block = *x.block;
   auto [track, fresh] = block.time.tracks.try_emplace(unit, 0);
@@ -212,7 +214,10 @@ void Recording::record_move(const Core& x, Unit unit, u64 bytes, double from, do
   e.amount = bytes;
   e.bytes = true;
   e.cause = actor_;
-  recorder_->add(e);
+  const EventId id = recorder_->add(e);
+  for (const CellRange& range : cells) {
+    recorder_->add_use(id, use_of_cells(range, block.rank, unit == Unit::tensor_store));
+  }
 }
 
 // An operation is in flight now.
@@ -247,6 +252,8 @@ void Recording::record_issue(Core& x, Block& block, AsyncOperation& o) {
     e.phase = phase == phases.end() ? 0 : phase->second.phase;
   }
   o.event = recorder_->add(e);
+  if (o.event == no_event) return;
+  for (const MemoryUse& use : uses_by(*model_, block, o)) recorder_->add_use(o.event, use);
 }
 
 void Recording::record_report(const Block& block, u32 thread, u32 pc) {
@@ -320,6 +327,9 @@ void Recording::begin_record() {
     if (!file.empty()) line.file = source(file), line.line = i.source_line;
     if (!caller.empty()) line.caller_file = source(caller), line.caller_line = i.caller_line;
     r.lines.push_back(std::move(line));
+  }
+  for (const Buffer& buffer : model_->shells) {
+    r.buffers.push_back({buffer.name, buffer.dtype, buffer.shape});
   }
   r.counters.resize(p.code.size());
   recorder->begin(std::move(r));

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "core/record/own_recorder.h"
 #include "core/record/record.h"
 #include "core/sim/machine/code.h"
+#include "core/sim/tcgen05/tensor_memory.h"
 
 namespace tilescope::sim {
 
@@ -32,7 +34,8 @@ class Recording {
   // What a warp was stalled by, and what it moves from or to TMEM.
   void record_stall(Block& block, Warp& warp, Stall stall, std::uint32_t pc, double from,
                     double to);
-  void record_move(const Core& x, Unit unit, std::uint64_t bytes, double from, double to);
+  void record_move(const Core& x, Unit unit, std::uint64_t bytes,
+                   const std::vector<CellRange>& cells, double from, double to);
 
   // ---- phases ----
   static std::uint64_t phase_key(Unit unit, std::uint32_t object);

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "tests/sim/record/random_record.h"
 #include "tests/sim/record/synthetic_record.h"
 
@@ -53,6 +55,8 @@ void expect_same(const Record& a, const Record& b) {
   }
   EXPECT_EQ(a.tracks, b.tracks);
   EXPECT_TRUE(a.events == b.events);
+  EXPECT_EQ(a.buffers, b.buffers);
+  EXPECT_EQ(a.uses, b.uses);
   ASSERT_EQ(a.counters.size(), b.counters.size());
   for (std::size_t i = 0; i < a.counters.size(); ++i) {
     EXPECT_EQ(a.counters[i].issued, b.counters[i].issued);
@@ -70,6 +74,50 @@ Record read(const std::vector<std::byte>& file) {
   Outcome<Record> record = read_record(file, "a.tsr");
   EXPECT_TRUE(record.ok()) << record.error().sentence << " " << record.error().where;
   return record.ok() ? std::move(*record) : Record{};
+}
+
+// Of each kind, of several events.
+void add_uses(Record& record) {
+  record.buffers = {{"A", DType::f16, {300, 256}}, {"B", DType::e4m3, {}}};
+  for (EventId id = 1; id < record.events.size(); id += 7) {
+    for (const auto of : {MemoryUse::Of::shared, MemoryUse::Of::tensor, MemoryUse::Of::registers,
+                          MemoryUse::Of::global}) {
+      MemoryUse use;
+      use.event = id;
+      use.of = of;
+      use.writes = id % 2;
+      use.operand = static_cast<MemoryUse::Operand>(id % 5);
+      use.rank = static_cast<std::uint8_t>(id % 16);
+      use.buffer = id % 2;
+      use.row = id;
+      use.rows = 128;
+      use.column = ~id;
+      use.columns = 70000;
+      record.uses.push_back(use);
+    }
+  }
+}
+
+// A file as version 3 had it: without what operations use.
+TEST(RecordFile, OfTheVersionBeforeIsReadToo) {
+  const Record record = synthetic_record({});
+  std::vector<std::byte> file = write_record(record);
+  const std::vector<std::byte> last = {std::byte{'U'}, std::byte{'S'}, std::byte{'E'},
+                                       std::byte{'S'}};
+  const auto uses = std::find_end(file.begin(), file.end(), last.begin(), last.end());
+  ASSERT_NE(uses, file.end());
+  file.erase(uses, file.end());
+  file[8] = std::byte{3};
+  file[12] = std::byte{7};
+  const Record old = read(file);
+  EXPECT_TRUE(old.events == record.events);
+  EXPECT_TRUE(old.uses.empty());
+}
+
+TEST(RecordFile, WhatOperationsUseIsGivenBack) {
+  Record record = synthetic_record({});
+  add_uses(record);
+  expect_same(read(write_record(record)), record);
 }
 
 TEST(RecordFile, GivesBackWhatWasWritten) {

@@ -237,6 +237,42 @@ TEST(Recorder, FindsWhatIsLeftAfterFolding) {
   EXPECT_EQ(recorder.find(first)->end, 77u);
 }
 
+// Each use says its event's amount, which no other event of its kind has.
+TEST(Recorder, UsesStayWithTheirEventsWhenOthersAreFolded) {
+  constexpr std::uint32_t count = 20000;
+  Recorder recorder(limited_to(count * 30));
+  Record about;
+  about.launch.grid = {8, 1, 1};
+  recorder.begin(std::move(about));
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Event e;
+    e.kind = i % 3 ? EventKind::operation : EventKind::run;
+    e.track = recorder.track({i % 8, i % 3 ? Unit::copy_in : Unit::warp, 0, 0});
+    e.issue = e.begin = i;
+    e.end = i + 5;
+    e.amount = i;
+    const EventId id = recorder.add(e);
+    if (e.kind != EventKind::operation) continue;
+    MemoryUse use;
+    use.column = i;
+    recorder.add_use(id, use);
+  }
+  const Record record = recorder.take();
+  std::uint64_t whole = 0;
+  for (const Event& event : record.events) whole += event.kind == EventKind::operation ? 1 : 0;
+  ASSERT_GT(whole, 100u);
+  ASSERT_LT(whole, count / 2);  // others were folded
+  EXPECT_EQ(record.uses.size(), whole);
+  EventId last = 0;
+  for (const MemoryUse& use : record.uses) {
+    EXPECT_GE(use.event, last);
+    last = use.event;
+    const Event event = record.events[use.event];
+    EXPECT_EQ(event.kind, EventKind::operation);
+    EXPECT_EQ(event.amount, use.column);
+  }
+}
+
 TEST(Clusters, AreCountedLikeBlocks) {
   Launch launch;
   launch.grid = {6, 4, 2};

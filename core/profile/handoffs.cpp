@@ -1,0 +1,296 @@
+#include "core/profile/handoffs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "core/record/issuer.h"
+
+namespace tilescope::sim {
+namespace {
+
+using Row = std::vector<std::string>;
+
+// A Markdown table, its columns as wide as their widest cell; `right`: numbers.
+std::string table(const Row& head, const std::vector<Row>& rows, const std::vector<bool>& right) {
+  std::vector<std::size_t> width;
+  for (const std::string& cell : head) width.push_back(std::max<std::size_t>(3, cell.size()));
+  for (const Row& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
+  }
+  const auto line = [&](const Row& row) {
+    std::string out = "|";
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      out += right[i] ? fmt::format(" {:>{}} |", row[i], width[i])
+                      : fmt::format(" {:<{}} |", row[i], width[i]);
+    }
+    return out + "\n";
+  };
+  std::string out = line(head) + "|";
+  for (std::size_t i = 0; i < head.size(); ++i) {
+    const std::string dashes(width[i] + (right[i] ? 1 : 2), '-');
+    out += dashes + (right[i] ? ":|" : "|");
+  }
+  out += "\n";
+  for (const Row& row : rows) out += line(row);
+  return out;
+}
+
+std::string cycles(Cycle at) {
+  return at == never_ends ? "-" : fmt::format("{}", at);
+}
+
+// "0-3, 8"
+std::string ranges(const std::set<std::uint32_t>& numbers) {
+  std::string out;
+  for (auto at = numbers.begin(); at != numbers.end();) {
+    auto end = at;
+    std::uint32_t last = *at;
+    while (++end != numbers.end() && *end == last + 1) last = *end;
+    out += out.empty() ? "" : ", ";
+    out += last == *at ? fmt::format("{}", *at) : fmt::format("{}-{}", *at, last);
+    at = end;
+  }
+  return out;
+}
+
+class Text {
+ public:
+  Text(const Record& record, const Pipeline& pipeline) : record_(record), p_(pipeline) {}
+
+  std::string write(std::size_t uses) {
+    std::string out = head() + roles();
+    if (p_.rings.empty() && p_.accumulators.empty()) {
+      return out +
+             "\nNothing is handed on by copies that complete on an mbarrier, and no tensor core "
+             "works asynchronously: there are no stages and no accumulators to tell of.\n";
+    }
+    out += stages() + accumulators() + ledger(uses);
+    const auto absent = absent_handoffs(record_, p_);
+    if (!absent.empty()) out += "\n## Absent\n\n";
+    for (const std::string& sentence : absent) out += "- " + sentence + "\n";
+    return out;
+  }
+
+ private:
+  std::string head() const {
+    std::string out = fmt::format("# {}\n\n", record_.kernel);
+    if (!record_.what.empty()) out += record_.what + ". ";
+    out += p_.blocks.size() == 1
+               ? fmt::format("CTA {}", p_.blocks.front())
+               : fmt::format("CTAs {} to {}, a cluster", p_.blocks.front(), p_.blocks.back());
+    return out + fmt::format("; times in {}.\n",
+                             record_.timed ? "cycles" : "instructions of the whole grid");
+  }
+
+  std::string roles() const {
+    std::vector<Row> rows;
+    for (std::size_t role = 0; role < p_.roles.size(); ++role) {
+      std::set<std::uint32_t> warps;
+      for (const PipelineWarp& warp : p_.warps) {
+        if (warp.role == role) warps.insert(warp.index);
+      }
+      if (!warps.empty()) rows.push_back({ranges(warps), p_.roles[role]});
+    }
+    return "\n## Roles\n\n" + table({"warps", "do"}, rows, {false, false});
+  }
+
+  std::string barrier(const std::optional<std::size_t>& which, std::uint8_t rank) const {
+    return which ? barrier_text(record_, p_.barriers[*which], rank) : "none seen";
+  }
+
+  // "warp 0", "warps 4-7", by who issued these operations.
+  std::string issuers(const std::vector<EventId>& operations, std::uint8_t rank) const {
+    std::set<std::uint32_t> warps;
+    bool others = false;
+    for (const EventId id : operations) {
+      const EventId run = issuer_of(record_, record_.events[id]);
+      if (run == no_event) continue;
+      const Track& track = record_.tracks[record_.events[run].track];
+      if (track.unit != Unit::warp) continue;
+      warps.insert(track.index);
+      others = others || track.block != p_.blocks[rank];
+    }
+    if (warps.empty()) return "-";
+    return fmt::format("{} {}{}", warps.size() == 1 ? "warp" : "warps", ranges(warps),
+                       others ? " of the cluster" : "");
+  }
+
+  // "tcgen05.mma, warp 1"
+  std::string readers(const std::vector<EventId>& operations, std::uint8_t rank) const {
+    if (operations.empty()) return "threads";
+    std::string name;
+    const Event e = record_.events[operations.front()];
+    if (e.pc < record_.lines.size()) {
+      const std::string& text = record_.lines[e.pc].text;
+      const std::size_t from = text.starts_with('@') ? text.find_first_of(" \t") + 1 : 0;
+      const std::size_t end = text.find_first_of(". \t", from);
+      const std::size_t second = text.find_first_of(". \t", end + 1);
+      name = text.substr(from, (text[end] == '.' ? second : end) - from);
+    }
+    return name + ", " + issuers(operations, rank);
+  }
+
+  static Cycle median(std::vector<Cycle> all) {
+    if (all.empty()) return never_ends;
+    const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+    std::nth_element(all.begin(), middle, all.end());
+    return *middle;
+  }
+
+  std::string stages() const {
+    std::string out;
+    for (const Ring& ring : p_.rings) {
+      const RingStage& first = p_.stages[ring.stages.front()];
+      out += fmt::format("\n## Shared memory{}: {}, {} stage{} of {} bytes\n\n",
+                         p_.blocks.size() > 1 ? fmt::format(" of CTA {}", ring.rank) : "",
+                         ring.holds.empty() ? "copies" : ring.holds, ring.stages.size(),
+                         ring.stages.size() == 1 ? "" : "s", first.bytes());
+      std::vector<Row> rows;
+      for (std::size_t i = 0; i < ring.stages.size(); ++i) {
+        const RingStage& s = p_.stages[ring.stages[i]];
+        const Filling& use = s.fillings.front();
+        std::vector<EventId> copies, reads;
+        for (const Filling& f : s.fillings) {
+          copies.insert(copies.end(), f.copies.begin(), f.copies.end());
+          reads.insert(reads.end(), f.readers.begin(), f.readers.end());
+        }
+        rows.push_back({fmt::format("{}", i), spans_text(s.spans), issuers(copies, s.rank),
+                        fmt::format("{} x {} bytes", use.copies.size(),
+                                    use.bytes / std::max<std::size_t>(1, use.copies.size())),
+                        barrier(s.full, s.rank), readers(reads, s.rank), barrier(s.free, s.rank),
+                        fmt::format("{}", s.fillings.size())});
+      }
+      out += table({"stage", "bytes", "filled by", "copies", "full", "read by", "free", "uses"},
+                   rows, {true, false, false, false, false, false, false, true});
+      std::vector<Cycle> fill, wait, read, free;
+      for (const std::size_t stage : ring.stages) {
+        for (const Filling& f : p_.stages[stage].fillings) {
+          if (f.full != never_ends) fill.push_back(f.full - f.issued);
+          if (f.read_begin != never_ends && f.full != never_ends && f.read_begin >= f.full) {
+            wait.push_back(f.read_begin - f.full);
+          }
+          if (f.read_end != never_ends) read.push_back(f.read_end - f.read_begin);
+          if (f.freed != never_ends && f.read_end != never_ends && f.freed >= f.read_end) {
+            free.push_back(f.freed - f.read_end);
+          }
+        }
+      }
+      std::string times;
+      for (const auto& [what, all] :
+           {std::pair("from issue to full", &fill), std::pair("from full to the first read", &wait),
+            std::pair("being read", &read), std::pair("from the last read to free", &free)}) {
+        if (all->empty()) continue;
+        times += fmt::format("{}{} {}", times.empty() ? "" : ", ", what, median(*all));
+      }
+      if (!times.empty()) out += fmt::format("\nA use, median: {}.\n", times);
+    }
+    return out;
+  }
+
+  std::string where(const MemoryUse& use) const {
+    if (use.of == MemoryUse::Of::registers) {
+      return fmt::format("registers, warps {}-{}", use.row, use.row + use.rows - 1);
+    }
+    return fmt::format("TMEM lanes {}-{}, columns {}-{}", use.row, use.row + use.rows - 1,
+                       use.column, use.column + use.columns - 1);
+  }
+
+  std::string accumulators() const {
+    if (p_.accumulators.empty()) return {};
+    std::vector<Row> rows;
+    for (const Accumulator& a : p_.accumulators) {
+      std::vector<EventId> products, loads;
+      std::uint32_t steps = 0;
+      for (const Accumulation& sum : a.sums) {
+        products.insert(products.end(), sum.products.begin(), sum.products.end());
+        loads.insert(loads.end(), sum.loads.begin(), sum.loads.end());
+        steps = std::max(steps, sum.last_step + 1);
+      }
+      const bool registers = a.where.of == MemoryUse::Of::registers;
+      rows.push_back(
+          {fmt::format("{}{}", where(a.where),
+                       p_.blocks.size() > 1 ? fmt::format(" of CTA {}", a.where.rank) : ""),
+           readers(products, a.where.rank), fmt::format("{}", a.sums.front().products.size()),
+           fmt::format("{}", steps), registers ? "its own wait" : barrier(a.complete, a.where.rank),
+           loads.empty() ? (registers ? "its own warps" : "-")
+                         : "tcgen05.ld, " + issuers(loads, a.where.rank),
+           registers           ? "-"
+           : a.sums.size() > 1 ? barrier(a.drained, a.where.rank)
+                               : "-",
+           fmt::format("{}", a.sums.size())});
+    }
+    return "\n## Accumulators\n\n" + table({"where", "added by", "products", "steps of K",
+                                            "complete", "read by", "drained", "sums"},
+                                           rows,
+                                           {false, false, true, true, false, false, false, true});
+  }
+
+  std::string ledger(std::size_t most) const {
+    std::string out;
+    for (const Ring& ring : p_.rings) {
+      struct Use {
+        std::size_t stage;
+        const Filling* filling;
+      };
+      std::vector<Use> uses;
+      for (std::size_t i = 0; i < ring.stages.size(); ++i) {
+        for (const Filling& f : p_.stages[ring.stages[i]].fillings) uses.push_back({i, &f});
+      }
+      std::sort(uses.begin(), uses.end(),
+                [](const Use& a, const Use& b) { return a.filling->issued < b.filling->issued; });
+      const std::size_t all = uses.size();
+      if (uses.size() > most) uses.resize(most);
+      std::vector<Row> rows;
+      for (const Use& use : uses) {
+        const Filling& f = *use.filling;
+        rows.push_back({fmt::format("{}", use.stage), fmt::format("{}", f.phase),
+                        fmt::format("{}", f.phase % 2), parts_text(record_, f.parts),
+                        fmt::format("{}", f.bytes), cycles(f.issued), cycles(f.full),
+                        cycles(f.read_begin), cycles(f.read_end), cycles(f.freed)});
+      }
+      out += fmt::format("\n## Ledger of {}{}{}\n\n", ring.holds.empty() ? "copies" : ring.holds,
+                         p_.blocks.size() > 1 ? fmt::format(", CTA {}", ring.rank) : "",
+                         all > most ? fmt::format(": the first {} of {} uses", most, all) : "");
+      out += table({"stage", "phase", "parity", "what", "bytes", "issued", "full", "read from",
+                    "read to", "free"},
+                   rows, {true, true, true, false, true, true, true, true, true, true});
+    }
+    return out;
+  }
+
+  const Record& record_;
+  const Pipeline& p_;
+};
+
+}  // namespace
+
+std::vector<std::string> absent_handoffs(const Record& record, const Pipeline& pipeline) {
+  std::vector<std::string> out;
+  for (const Ring& ring : pipeline.rings) {
+    for (std::size_t i = 0; i < ring.stages.size(); ++i) {
+      const RingStage& stage = pipeline.stages[ring.stages[i]];
+      const bool read = std::any_of(stage.fillings.begin(), stage.fillings.end(),
+                                    [](const Filling& f) { return !f.readers.empty(); });
+      if (stage.fillings.size() < 2 || stage.free || !read) continue;
+      out.push_back(fmt::format(
+          "Stage {} of {}{} (bytes {}) is filled {} times, and no barrier was seen to complete "
+          "each time between the last read of a use and the next copies: nothing that was seen "
+          "keeps {} from overwriting what is still read.",
+          i, ring.holds, pipeline.blocks.size() > 1 ? fmt::format(", CTA {},", ring.rank) : "",
+          spans_text(stage.spans), stage.fillings.size(),
+          stage.full
+              ? barrier_text(record, pipeline.barriers[*stage.full], stage.rank) + "'s copies"
+              : "the copies"));
+    }
+  }
+  return out;
+}
+
+std::string handoffs_text(const Record& record, const Pipeline& pipeline, std::size_t uses) {
+  return Text(record, pipeline).write(uses);
+}
+
+}  // namespace tilescope::sim

@@ -1,0 +1,180 @@
+#include "core/sim/time/uses.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/sim/machine/model.h"
+#include "core/sim/matrix/operand.h"
+#include "core/sim/tcgen05/copy.h"
+#include "core/sim/tcgen05/multiplication.h"
+#include "core/sim/wgmma/form.h"
+#include "core/sim/wgmma/product.h"
+
+namespace tilescope::sim {
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+using Operand = MemoryUse::Operand;
+
+MemoryUse bytes_of(Range span, u32 rank, bool writes, Operand operand = Operand::none) {
+  MemoryUse out;
+  out.of = MemoryUse::Of::shared;
+  out.writes = writes;
+  out.operand = operand;
+  out.rank = static_cast<std::uint8_t>(rank);
+  out.column = span.begin;
+  out.columns = span.end - span.begin;
+  return out;
+}
+
+void add_span(const std::vector<Range>& ranges, u32 rank, bool writes,
+              std::vector<MemoryUse>& out) {
+  if (ranges.empty()) return;
+  Range span = ranges.front();
+  for (const Range& r : ranges) {
+    span = {std::min(span.begin, r.begin), std::max(span.end, r.end)};
+  }
+  out.push_back(bytes_of(span, rank, writes));
+}
+
+// From the first to the last byte of an operand.
+MemoryUse operand_of(const SharedMatrix& matrix, u32 rows, ElementType type, u32 row_bytes,
+                     u32 rank, Operand operand) {
+  const std::vector<u32> all = pieces(matrix, rows, type, row_bytes);
+  if (all.empty()) return bytes_of({}, rank, false, operand);
+  const auto [least, most] = std::minmax_element(all.begin(), all.end());
+  return bytes_of({*least, *most + 16}, rank, false, operand);
+}
+
+void add_cells(const std::vector<CellRange>& cells, u32 rank, bool writes, Operand operand,
+               std::vector<MemoryUse>& out) {
+  for (const CellRange& range : cells) {
+    out.push_back(use_of_cells(range, rank, writes));
+    out.back().operand = operand;
+  }
+}
+
+void add_product(const Block& block, const AsyncOperation& o, std::vector<MemoryUse>& out) {
+  Multiplication m;
+  if (decode(MultiplicationWords::of(o), m)) return;
+  const MmaShape& s = m.product.shape;
+  const std::vector<CellRange> a = m.a_range();
+  std::vector<CellRange> scales = m.read_range();
+  scales.erase(scales.begin(), scales.begin() + static_cast<std::ptrdiff_t>(a.size()));
+  for (u32 part = 0; part < (m.pair ? 2u : 1u); ++part) {
+    const u32 rank = block.rank ^ part;
+    if (m.a_in_tensor_memory) {
+      add_cells(a, rank, false, Operand::a, out);
+    } else {
+      out.push_back(operand_of(m.a, m.a_rows, m.stored(s.a), s.a_row_bytes(), rank, Operand::a));
+    }
+    out.push_back(operand_of(m.b, m.b_lines(), m.stored(s.b), s.row_bytes(), rank, Operand::b));
+    add_cells(scales, rank, false, Operand::scales, out);
+    add_cells(m.d_range(), rank, true, Operand::d, out);
+  }
+}
+
+void add_group_product(const Model& model, const Block& block, const AsyncOperation& o,
+                       std::vector<MemoryUse>& out) {
+  const GroupForm form = group_form(model.program(), model.program().code[o.pc]);
+  const GroupWords words = GroupWords::of(o);
+  GroupOperands operands;
+  if (decode(form, words, operands)) return;
+  const auto as = [](ElementType type) { return type == ElementType::b1 ? ElementType::u8 : type; };
+  MemoryUse registers;
+  registers.of = MemoryUse::Of::registers;
+  registers.rank = static_cast<std::uint8_t>(block.rank);
+  registers.row = words.group * 4;
+  registers.rows = 4;
+  registers.columns = 1;
+  if (form.a_in_registers) {
+    registers.operand = Operand::a;
+    out.push_back(registers);
+  } else {
+    out.push_back(
+        operand_of(operands.a, group_rows, as(form.a), form.a_bytes(), block.rank, Operand::a));
+  }
+  out.push_back(operand_of(operands.b, form.n, as(form.b), form.b_bytes(), block.rank, Operand::b));
+  registers.operand = Operand::d;
+  registers.writes = true;
+  out.push_back(registers);
+}
+
+// The part of a buffer that all of its pieces span, seen as a matrix.
+void add_global(Model& model, const AsyncOperation& o, std::vector<MemoryUse>& out) {
+  if (o.work->global == GlobalUse::none || !o.work->pieces) return;
+  std::optional<std::size_t> buffer;
+  u64 columns = 1, width = 1, base = 0;
+  u64 row_begin = ~u64{0}, row_end = 0, column_begin = ~u64{0}, column_end = 0;
+  const auto find_buffer = [&](u64 address) {
+    for (std::size_t i = 0; i < model.shells.size(); ++i) {
+      const Region& region = model.buffer(i);
+      if (address < region.base() || address - region.base() >= region.size()) continue;
+      const Buffer& shell = model.shells[i];
+      buffer = i;
+      base = region.base();
+      width = std::max<u64>(1, tilescope::bytes_of(shell.dtype));
+      columns =
+          static_cast<u64>(std::max<std::int64_t>(1, shell.shape.empty() ? 1 : shell.shape.back()));
+      return;
+    }
+  };
+  o.work->pieces(o, [&](const GlobalRange& piece) {
+    if (piece.end <= piece.begin) return true;
+    if (!buffer) find_buffer(piece.begin);
+    if (!buffer || piece.begin < base) return false;
+    const u64 first = (piece.begin - base) / width, last = (piece.end - 1 - base) / width;
+    row_begin = std::min(row_begin, first / columns);
+    row_end = std::max(row_end, last / columns + 1);
+    const bool one_row = first / columns == last / columns;
+    column_begin = std::min(column_begin, one_row ? first % columns : 0);
+    column_end = std::max(column_end, one_row ? last % columns + 1 : columns);
+    return true;
+  });
+  if (!buffer || row_begin >= row_end) return;
+  MemoryUse use;
+  use.of = MemoryUse::Of::global;
+  use.writes = o.work->global != GlobalUse::reads;
+  use.buffer = static_cast<u32>(*buffer);
+  use.row = static_cast<u32>(row_begin);
+  use.rows = static_cast<u32>(row_end - row_begin);
+  use.column = static_cast<u32>(column_begin);
+  use.columns = static_cast<u32>(column_end - column_begin);
+  out.push_back(use);
+}
+
+}  // namespace
+
+MemoryUse use_of_cells(const CellRange& cells, u32 rank, bool writes) {
+  MemoryUse out;
+  out.of = MemoryUse::Of::tensor;
+  out.writes = writes;
+  out.rank = static_cast<std::uint8_t>(rank);
+  out.row = cells.lane;
+  out.rows = cells.lanes;
+  out.column = cells.column;
+  out.columns = cells.columns;
+  return out;
+}
+
+std::vector<MemoryUse> uses_by(Model& model, const Block& block, const AsyncOperation& o) {
+  std::vector<MemoryUse> out;
+  if (is_group_product(o)) {
+    add_group_product(model, block, o, out);
+  } else if (is_multiplication(o)) {
+    add_product(block, o, out);
+  } else {
+    add_global(model, o, out);
+    add_span(o.reads, block.rank, false, out);
+    add_span(o.writes, block.rank, true, out);
+    TensorCells cells;
+    if (tensor_cells(o, cells)) {
+      add_cells(cells.read, block.rank, false, Operand::none, out);
+      add_cells(cells.written, block.rank, true, Operand::none, out);
+    }
+  }
+  return out;
+}
+
+}  // namespace tilescope::sim

@@ -1,0 +1,20 @@
+// What an operation that is issued will read and write, as the record keeps it.
+#pragma once
+
+#include <vector>
+
+#include "core/record/memory_use.h"
+#include "core/sim/tcgen05/tensor_memory.h"
+
+namespace tilescope::sim {
+
+class Model;
+struct AsyncOperation;
+struct Block;
+
+std::vector<MemoryUse> uses_by(Model& model, const Block& block, const AsyncOperation& operation);
+
+// Cells of the TMEM of the CTA of this rank.
+MemoryUse use_of_cells(const CellRange& cells, std::uint32_t rank, bool writes);
+
+}  // namespace tilescope::sim
