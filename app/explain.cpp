@@ -1,4 +1,4 @@
-// tilescope explain desc|idesc|map VALUE
+// tilescope explain desc|idesc|map VALUE | handoffs KERNEL
 #include <fmt/format.h>
 
 #include <cstring>
@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands.h"
+#include "app/handoffs.h"
 #include "core/ptx/program.h"
 #include "core/run/driver_map.h"
 #include "core/sim/async/map_bits.h"
@@ -24,6 +25,8 @@ struct Options {
   std::string arch = "auto", kind = "any", dtype = "f16", dims, strides, box, steps;
   std::string swizzle = "none", interleave = "none", outside = "zero";
   bool pair = false, ws = false, json = false;
+  HandoffsOptions handoffs;
+  std::optional<std::int64_t> m, n, k;
 };
 
 Error usage(std::string sentence) {
@@ -469,11 +472,20 @@ int explain(const Options& options, Terminal& terminal) {
   if (what == "desc" && one) return explain_matrix(options, terminal);
   if (what == "idesc" && one) return explain_instruction(options, terminal);
   if (what == "map" && options.words.size() <= 2) return explain_map(options, terminal);
+  if (what == "handoffs" && one) {
+    HandoffsOptions handoffs = options.handoffs;
+    handoffs.of = options.words[1];
+    for (const auto& [name, value] :
+         {std::pair("m", options.m), std::pair("n", options.n), std::pair("k", options.k)}) {
+      if (value) handoffs.own[name] = std::to_string(*value);
+    }
+    return explain_handoffs(handoffs, terminal);
+  }
   return terminal.fail(usage(
       "tilescope explain wants one of: desc and the 64 bits of a shared-memory descriptor, idesc "
-      "and "
-      "the 32 bits of an instruction descriptor, map and a tensor map's 128 bytes, or map and "
-      "--dims, --box and the rest of cuTensorMapEncodeTiled's arguments."));
+      "and the 32 bits of an instruction descriptor, map and a tensor map's 128 bytes, map and "
+      "--dims, --box and the rest of cuTensorMapEncodeTiled's arguments, or handoffs and a kernel, "
+      "a PTX file with --launch, or a record (F.tsr)."));
 }
 
 }  // namespace
@@ -481,7 +493,21 @@ int explain(const Options& options, Terminal& terminal) {
 Action define_explain(CommandOptions& app) {
   const auto options = std::make_shared<Options>();
   Options& o = *options;
-  app.add_option("WHAT", o.words, "desc, idesc or map, and its bits").required();
+  app.add_option("WHAT", o.words, "desc, idesc or map, and its bits; handoffs, and a kernel")
+      .required();
+  app.add_option("--m", o.m, "handoffs: rows").type_name("M");
+  app.add_option("--n", o.n, "handoffs: columns").type_name("N");
+  app.add_option("--k", o.k, "handoffs: depth K").type_name("K");
+  app.add_option("--launch", o.handoffs.launch, "handoffs: how a PTX file is run")
+      .type_name("F.toml");
+  app.add_option("--device", o.handoffs.device,
+                 "handoffs: the simulated chip (default: one that the PTX is for)")
+      .type_name("NAME|F.toml");
+  app.add_option("--block", o.handoffs.block, "handoffs: a CTA of the cluster told of (default 0)")
+      .type_name("N");
+  app.add_option("--uses", o.handoffs.uses,
+                 "handoffs: how many uses of each ring the ledger shows (default 12)")
+      .type_name("N");
   app.add_option("--arch", o.arch,
                  "whose descriptor: of wgmma or of tcgen05 (default: by its bits)")
       .one_of({"auto", "sm_90a", "sm_100a"});

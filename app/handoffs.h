@@ -1,0 +1,25 @@
+// `explain handoffs`: runs a kernel by a chip's clock, or reads a record, and tells who hands what
+// on to whom (core/profile/handoffs.h).
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "app/terminal.h"
+#include "viz/machine/run_result.h"
+
+namespace tilescope {
+
+struct HandoffsOptions {
+  std::string of;      // a kernel, a PTX file or a record
+  std::string launch;  // of a PTX file
+  std::string device;  // a name or a device file; empty: one that the PTX is for
+  KernelOptions own;   // the kernel's own options: {"m", "512"}
+  std::uint64_t block = 0;
+  std::uint64_t uses = 12;  // of each ring in the ledger
+};
+
+// Answers the exit code.
+int explain_handoffs(const HandoffsOptions& options, Terminal& terminal);
+
+}  // namespace tilescope
