@@ -10,32 +10,12 @@
 #include "app/compiled_files.h"
 #include "app/files.h"
 #include "app/process.h"
+#include "app/scratch.h"
 
 namespace tilescope {
 namespace {
 
 namespace fs = std::filesystem;
-
-// A folder of our own for the compiler, gone when we are done.
-class Scratch {
- public:
-  Scratch() {
-    std::error_code error;
-    std::string name = (fs::temp_directory_path(error) / "tilescope-XXXXXX").string();
-    if (!error && ::mkdtemp(name.data())) folder_ = name;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    if (!folder_.empty()) fs::remove_all(folder_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  // Empty where none could be made.
-  const fs::path& folder() const { return folder_; }
-
- private:
-  fs::path folder_;
-};
 
 std::optional<Error> lay_out(const fs::path& file, std::string_view text) {
   std::error_code ignored;

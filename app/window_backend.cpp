@@ -9,6 +9,7 @@
 #include "app/compiled_files.h"
 #include "app/compiler.h"
 #include "app/files.h"
+#include "app/films.h"
 #include "app/kernel_options.h"
 #include "app/lesson_store.h"
 #include "app/pictures.h"
@@ -439,6 +440,10 @@ std::optional<Error> AppBackend::export_picture(const Scene& scene, const std::s
   const auto bytes = paint_for_file(scene, path);
   if (!bytes) return bytes.error();
   return write_file(path, std::span<const std::byte>(*bytes));
+}
+
+std::optional<Error> AppBackend::export_film(const Film& film, const std::string& path) {
+  return write_film(film, path);
 }
 
 std::vector<std::string> AppBackend::lesson_names() const {

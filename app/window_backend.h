@@ -41,6 +41,7 @@ class AppBackend : public Backend {
   Outcome<std::string> read_text(const std::string& path) override;
   std::optional<Error> write_text(const std::string& path, std::string_view text) override;
   std::optional<Error> export_picture(const Scene& scene, const std::string& path) override;
+  std::optional<Error> export_film(const Film& film, const std::string& path) override;
   std::vector<std::string> lesson_names() const override;
   Outcome<std::string> lesson_text(std::string_view name) const override;
   std::optional<Error> keep_progress(const std::string& text) override;

@@ -11,6 +11,7 @@
 #include "viz/scene/command_text.h"
 #include "viz/session/open.h"
 #include "viz/session/seek.h"
+#include "viz/session/theatre_session.h"
 #include "viz/session/timeline_session.h"
 #include "viz/session/value_table.h"
 
@@ -309,6 +310,22 @@ Answer run_zoom(Session& session, Backend&, std::string_view arguments) {
                      factor > 1 ? "in" : "out");
 }
 
+// What plays: the theatre alone.
+Answer export_film(Session& session, Backend& backend, const std::string& path, bool painted) {
+  const auto view = session.state.view == ViewName::theatre ? theatre_of(session) : nullptr;
+  if (!view) {
+    return usage_error(fmt::format(
+        "Only the theatre plays: `select theatre`, then `export {}`. Other views are pictures: "
+        ".svg, .png, .pdf or .tex.",
+        path));
+  }
+  Session quiet;
+  quiet.state = session.state;
+  const Film film = theatre_film(quiet, *view, {1280, 720}, painted ? 240 : 600);
+  if (auto error = backend.export_film(film, path)) return *error;
+  return fmt::format("Wrote {}: {} frames.", path, film.frames.size());
+}
+
 Answer run_export(Session& session, Backend& backend, std::string_view arguments) {
   const std::string path(unquoted(arguments));
   if (path.empty()) {
@@ -320,12 +337,16 @@ Answer run_export(Session& session, Backend& backend, std::string_view arguments
   const std::string_view end =
       std::string_view(path).substr(std::min(path.rfind('.'), path.size()));
   const bool layout = session.state.view == ViewName::layout;
+  if (end == ".html" || end == ".gif" || end == ".webm") {
+    return export_film(session, backend, path, end != ".html");
+  }
   constexpr std::array ends = {".svg", ".png", ".pdf", ".tex", ".csv", ".txt"};
   if (std::find(ends.begin(), ends.end(), end) == ends.end()) {
-    return usage_error(fmt::format(
-        "`export` writes .svg, .png, .pdf or .tex (the view) and .csv or .txt (its values); `{}` "
-        "ends in none of them.",
-        path));
+    return usage_error(
+        fmt::format("`export` writes .svg, .png, .pdf or .tex (the view), .csv or .txt (its "
+                    "values), and .html, "
+                    ".gif or .webm (the theatre, played); `{}` ends in none of them.",
+                    path));
   }
   if (end == ".csv" || (end == ".txt" && !layout)) {
     const auto table = value_table(session);
@@ -349,7 +370,8 @@ Answer run_export(Session& session, Backend& backend, std::string_view arguments
 
 constexpr std::array kViewCommands = {
     WindowCommand{"select",
-                  "layout | banks | sectors | bits | matrices | diff | timeline | source | "
+                  "layout | banks | sectors | bits | matrices | diff | theatre | timeline | "
+                  "source | "
                   "registers | barriers | memory | tmem | compare | lesson | inspector",
                   "changes the view, or the panel at the right", "select diff", "", run_select,
                   nullptr, true},
@@ -365,9 +387,10 @@ constexpr std::array kViewCommands = {
     WindowCommand{"zoom", "in | out | fit | by FACTOR | at PIXELS ROW COLUMN [GRID SLICE]",
                   "zooms the view; `at` puts a cell into its middle", "zoom fit", "Home fit",
                   run_zoom, nullptr, true},
-    WindowCommand{"export", "F.svg | F.png | F.pdf | F.tex | F.csv | F.txt",
-                  "writes the view as a picture, or its values as a table", "export tiles.svg", "",
-                  run_export},
+    WindowCommand{"export",
+                  "F.svg | F.png | F.pdf | F.tex | F.csv | F.txt | F.html | F.gif | F.webm",
+                  "writes the view as a picture, its values as a table, or the theatre, played",
+                  "export tiles.svg", "", run_export},
 };
 
 }  // namespace

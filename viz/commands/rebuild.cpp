@@ -11,6 +11,7 @@
 #include "viz/session/look.h"
 #include "viz/session/open.h"
 #include "viz/session/seek.h"
+#include "viz/session/theatre_session.h"
 #include "viz/session/timeline_session.h"
 
 namespace tilescope {
@@ -91,9 +92,11 @@ std::optional<ViewName> add_kernel(const ViewState& state, std::vector<std::stri
   if (compare.marks) lines.push_back(mark_command(compare.marks->range()));
   // Last, as a timeline beside the baseline's is looked at, and marks are in the comparison.
   for (std::string& line : timeline_lines(state)) lines.push_back(std::move(line));
+  for (std::string& line : theatre_lines(state)) lines.push_back(std::move(line));
+  if (state.timeline && state.theatre.at) return ViewName::theatre;
   if (state.beside_baseline && state.timeline) return ViewName::timeline;
   if (arrives) return {};
-  return state.diff ? ViewName::diff : ViewName::matrices;
+  return ran ? view_after_run(state) : state.diff ? ViewName::diff : ViewName::matrices;
 }
 
 // Where the reader is in the derivation, and how warps walk over the layout.

@@ -14,6 +14,7 @@ enum class ViewName : std::uint8_t {
   bits,
   matrices,
   diff,
+  theatre,   // of a run, from its record: its pipeline at one time
   timeline,  // of a run, from its record
   // Of a run, where its machine is: those who execute, and what they see.
   source,

@@ -19,6 +19,7 @@
 #include "viz/machine/run_result.h"
 #include "viz/matrix/diff_view.h"
 #include "viz/matrix/matrices_view.h"
+#include "viz/scene/film.h"
 #include "viz/scene/scene.h"
 #include "viz/timeline/timeline_view.h"
 
@@ -96,6 +97,10 @@ class Backend {
                                            const Theme& theme, const std::string& path) = 0;
   // Paints the scene in the format that the file's name ends in and writes it whole or not at all.
   virtual std::optional<Error> export_picture(const Scene& scene, const std::string& path) = 0;
+  // A film, in the format that the name ends in: .html, .gif or .webm.
+  virtual std::optional<Error> export_film(const Film& /*film*/, const std::string& path) {
+    return Error{ErrorKind::unsupported, "Nothing here writes " + path + ".", ""};
+  }
 
   // Lessons by name, and the text of one. What a learner has done is handed over each time that it
   // changes (viz/session/lesson_progress.h); where it is kept, if anywhere, is the program's

@@ -163,6 +163,7 @@ void forget_run(Session& session) {
   state.element.reset();
   state.timeline.reset();
   state.timeline_choice = {};
+  state.theatre = {};
   session.hovered.event = session.hovered.baseline = sim::no_event;
   session.hovered.idle.reset();
   session.timeline_viewport = {};
@@ -247,6 +248,13 @@ void show_in_field(Session& session) {
   session.problem.reset();
 }
 
+ViewName view_after_run(const ViewState& state) {
+  const ViewName result = state.diff ? ViewName::diff : ViewName::matrices;
+  const bool wrong = state.compare.comparison && !state.compare.comparison->report.ok();
+  const bool plays = state.timeline && !state.timeline->record().uses.empty();
+  return plays && !wrong ? ViewName::theatre : result;
+}
+
 void show_result(Session& session, FinishedRun run) {
   ViewState& state = session.state;
   state.result = std::move(run.result);
@@ -255,6 +263,7 @@ void show_result(Session& session, FinishedRun run) {
   state.diff = run.comparison ? run.comparison->view(state.compare.measured) : nullptr;
   state.timeline = std::move(run.timeline);
   state.timeline_choice = {};
+  state.theatre = {};
   session.hovered.event = session.hovered.baseline = sim::no_event;
   session.hovered.idle.reset();
   session.timeline_viewport = {};
@@ -264,10 +273,9 @@ void show_result(Session& session, FinishedRun run) {
   session.seek.reset();
   session.matrices_rasters = session.diff_rasters = {};
   session.diff_viewport = {};
-  // Who looks at the timeline goes on looking at it.
-  if (state.view != ViewName::timeline || !state.timeline) {
-    state.view = state.diff ? ViewName::diff : ViewName::matrices;
-  }
+  // Who looks at what happened over time goes on looking at it.
+  const bool over_time = state.view == ViewName::timeline || state.view == ViewName::theatre;
+  if (!over_time || !state.timeline) state.view = view_after_run(state);
   if (state.result->end == RunResult::End::fault) show_fault(state);
   show_in_field(session);
 }

@@ -16,6 +16,7 @@
 #include "viz/session/memory_panels.h"
 #include "viz/session/result_view.h"
 #include "viz/session/seek.h"
+#include "viz/session/theatre_session.h"
 #include "viz/session/timeline_session.h"
 #include "viz/timeline/write_time.h"
 
@@ -276,6 +277,8 @@ std::vector<InspectorSection> inspector(const Session& session) {
   } else if (shows_machine(session.state.view) && machine_of(session)) {
     inspect_machine(session, out);
     inspect_memory(session, out);
+  } else if (session.state.view == ViewName::theatre && session.state.timeline) {
+    inspect_theatre(session, out);
   } else if (session.state.view == ViewName::timeline && session.state.timeline) {
     inspect_timeline(session, out);
   } else {

@@ -7,6 +7,7 @@
 #include "viz/session/build_scene.h"
 #include "viz/session/comparison.h"
 #include "viz/session/machine_inspector.h"
+#include "viz/session/theatre_session.h"
 
 namespace tilescope {
 namespace {
@@ -108,6 +109,9 @@ Strip strip(const Session& session, const Backend& backend) {
   // The matrices are of a moment where the machine stands elsewhere than at the run's end.
   const std::uint64_t end = state.result ? state.result->moment : 0;
   const bool on_its_way = state.live && state.moment != end;
+  if (state.view == ViewName::theatre && state.timeline && !session.running) {
+    return with_edit(theatre_strip(session), session, backend);
+  }
   const bool stands = shows_machine(state.view) ||
                       (state.view == ViewName::timeline && state.live != nullptr) ||
                       (state.view == ViewName::diff && state.live != nullptr && !state.result &&

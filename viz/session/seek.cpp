@@ -108,6 +108,7 @@ std::string arrive(Session& session, Arrival arrival) {
   state.moment = stepper.position();
   session.scrolls.clear();  // lists show where it stands
   bring_moment_into_view(session);
+  state.theatre.at.reset();  // it shows where the machine stands
   if (arrival == Arrival::there) follow(session, stepper);
   if (!stands_at_line(stepper.machine(), state.spot)) state.spot.line.reset();
   state.spot.report.reset();  // what was marked for it was of another moment

@@ -96,6 +96,15 @@ struct Hovered {
   friend bool operator==(const Hovered&, const Hovered&) = default;
 };
 
+// The theatre that is open, made anew where another run or block is looked at, and how it plays.
+struct TheatreCache {
+  std::shared_ptr<const TimelineView> of;
+  std::uint64_t cluster = 0;
+  std::shared_ptr<const TheatreView> view;
+  bool playing = false, loops = false;
+  double speed = 600;  // cycles for a second of the reader's
+};
+
 struct Session {
   ViewState state;
   std::vector<Step> past, future;
@@ -115,6 +124,7 @@ struct Session {
   std::map<ViewName, Scroll> scrolls;  // of views that are lists
   mutable MemoryViews memory;
 
+  mutable TheatreCache theatre;
   mutable AccessCache access;  // no state: what can be computed anew
   Overlay overlay;
   Script script;
@@ -170,6 +180,7 @@ struct Picture {
   std::optional<HistogramFrame> histogram;
   std::optional<MatricesFrame> matrices;
   std::optional<TimelineFrame> timeline;
+  std::optional<TheatreFrame> theatre;
   std::optional<TimelineFrame> timeline_above;  // the baseline's, where it is drawn
   std::optional<MemoryFrame> memory;
   std::optional<TensorFrame> tensor;

@@ -27,9 +27,17 @@
 #include "viz/session/layout_study.h"
 #include "viz/session/lesson_state.h"
 #include "viz/session/settings.h"
+#include "viz/theatre/theatre_scene.h"
 #include "viz/timeline/timeline_view.h"
 
 namespace tilescope {
+
+// What of the theatre is looked at.
+struct TheatreChoice {
+  std::optional<double> at;  // cycles; nothing: see theatre_time() in theatre_session.h
+  TheatreFollow follow;
+  friend bool operator==(const TheatreChoice&, const TheatreChoice&) = default;
+};
 
 struct ViewState {
   ViewName view = ViewName::layout;
@@ -56,6 +64,7 @@ struct ViewState {
 
   // The timeline of the run: nothing where there is no record.
   std::shared_ptr<const TimelineView> timeline;
+  TheatreChoice theatre;
   TimelineChoice timeline_choice;  // without what passes: timeline_choice_of(session) adds that
   // Where its machine is to be, and what of it is looked at. The machine itself is no choice: it
   // can be brought there again (viz/session/seek.h).
@@ -111,6 +120,7 @@ constexpr void each_field(F&& f) {
   f("element", &S::element, Kept::by_command);
   f("only_wrong", &S::only_wrong, Kept::by_command);
   f("timeline", &S::timeline, Kept::by_command);
+  f("theatre", &S::theatre, Kept::by_command);
   f("timeline_choice", &S::timeline_choice, Kept::by_command);
   f("moment", &S::moment, Kept::by_command);
   f("spot", &S::spot, Kept::by_command);

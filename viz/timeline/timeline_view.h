@@ -81,6 +81,8 @@ class TimelineView {
 
   const sim::Record& record() const { return *record_; }
   const sim::Timeline& timeline() const { return *timeline_; }
+  const std::shared_ptr<const sim::Record>& shared_record() const { return record_; }
+  const std::shared_ptr<const sim::Timeline>& shared_timeline() const { return timeline_; }
   const sim::Statistics& statistics() const { return statistics_; }
   const BarrierNames& barriers() const { return record_->barriers; }
   const std::string& title() const { return title_; }

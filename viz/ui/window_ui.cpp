@@ -9,6 +9,7 @@
 #include "viz/commands/commands.h"
 #include "viz/commands/script.h"
 #include "viz/session/seek.h"
+#include "viz/session/theatre_session.h"
 #include "viz/session/tour.h"
 #include "viz/ui/keys.h"
 #include "viz/ui/style.h"
@@ -158,7 +159,8 @@ bool WindowUi::perform(Session& session, Backend& backend) {
   constexpr double share_of_frame = 10;  // milliseconds
   const bool walked = seek_on(session, backend, share_of_frame);
   const bool went_on = continue_script(session, backend);
-  const bool played = play_on(session, backend, double{ImGui::GetIO().DeltaTime});
+  const double seconds = double{ImGui::GetIO().DeltaTime};
+  const bool played = play_on(session, backend, seconds) | play_theatre(session, seconds);
   const bool changed = changed_ || finished || built || changed_file || walked || went_on ||
                        played || !intents.empty();
   changed_ = false;

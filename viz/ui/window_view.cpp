@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "viz/session/build_scene.h"
+#include "viz/session/theatre_session.h"
 #include "viz/session/timeline_session.h"
 #include "viz/ui/keys.h"
 #include "viz/ui/style.h"
@@ -258,6 +259,11 @@ void WindowUi::use_pointer(Session& session, ImVec2 at) {
                                                                    : ImGuiMouseButton_Middle];
   const Point from{double{clicked.x - at.x}, double{clicked.y - at.y}};
   if (picture_.timeline) drag_range(session, pointer, held);
+  if (held && drags_time(picture_, from)) {
+    session.theatre.playing = false;
+    session.state.theatre.at = picture_.theatre->time_at(pointer.x);
+    dragged_ = changed_ = true;
+  }
   if (held && is_zoomed_at(picture_, from) && !ranging_ &&
       (ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4) ||
        ImGui::IsMouseDragging(ImGuiMouseButton_Middle, 1))) {
@@ -288,7 +294,9 @@ void WindowUi::use_pointer(Session& session, ImVec2 at) {
     }
   }
   if (ImGui::IsItemDeactivated()) {
-    if (hovered && !dragged_ && ImGui::IsMouseReleased(ImGuiMouseButton_Left)) {
+    if (drags_time(picture_, from)) {
+      issue(fmt::format("theatre at {}", std::llround(picture_.theatre->time_at(pointer.x))));
+    } else if (hovered && !dragged_ && ImGui::IsMouseReleased(ImGuiMouseButton_Left)) {
       click(session, pointer);
     }
     dragged_ = false;

@@ -1,0 +1,168 @@
+// The theatre at times of a record that was made by hand (tests/sim/pipeline_record.h): the figures
+// are those that its times say.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/profile/statistics.h"
+#include "tests/sim/pipeline_record.h"
+#include "viz/paint/player.h"
+#include "viz/theatre/theatre_scene.h"
+
+namespace tilescope {
+namespace {
+
+std::shared_ptr<const TheatreView> theatre(std::uint64_t cluster = 0) {
+  sim::Record made = test::pipeline_record();
+  test::add_uses(made);
+  const auto roles = sim::statistics_of(made).roles;
+  auto record = std::make_shared<const sim::Record>(std::move(made));
+  auto timeline = std::make_shared<const sim::Timeline>(*record);
+  return std::make_shared<const TheatreView>(record, timeline, roles, cluster);
+}
+
+using StageState = TheatreStage::State;
+using SumState = TheatreSum::State;
+
+TEST(Theatre, StagesGoFromEmptyToRead) {
+  const auto view = theatre();
+  const auto state = [&](double at, std::size_t stage) {
+    return theatre_at(*view, at).stages[stage].state;
+  };
+  EXPECT_EQ(state(2, 0), StageState::empty);
+  EXPECT_EQ(state(4, 0), StageState::coming);  // issued
+  EXPECT_EQ(state(44, 0), StageState::coming);
+  EXPECT_EQ(state(45, 0), StageState::full);
+  EXPECT_EQ(state(50, 0), StageState::read);
+  EXPECT_EQ(state(70, 0), StageState::used);
+  EXPECT_EQ(state(72, 0), StageState::empty);
+  EXPECT_EQ(state(78, 0), StageState::coming);  // the third tile
+  EXPECT_EQ(state(60, 1), StageState::full);
+  EXPECT_EQ(state(80, 1), StageState::read);
+}
+
+TEST(Theatre, CopiesAreAsFarAsTheirTimesSay) {
+  const auto view = theatre();
+  const TheatreNow queued = theatre_at(*view, 4);
+  ASSERT_EQ(queued.copies.size(), 1u);
+  EXPECT_TRUE(queued.copies[0].queued);
+  const TheatreNow now = theatre_at(*view, 25);
+  ASSERT_EQ(now.copies.size(), 2u);
+  EXPECT_FALSE(now.copies[0].queued);
+  EXPECT_DOUBLE_EQ(now.copies[0].share, 0.5);  // of 5 to 45
+  EXPECT_DOUBLE_EQ(now.copies[1].share, 0.3);  // of 10 to 60
+  EXPECT_EQ(now.copies[0].stage, 0u);
+  ASSERT_TRUE(now.copies[1].part);
+  EXPECT_EQ(now.copies[1].part->column, 16u);
+  EXPECT_EQ(now.copies[1].step, 1u);
+}
+
+TEST(Theatre, TheProductAndItsSum) {
+  const auto view = theatre();
+  const TheatreNow now = theatre_at(*view, 75);
+  ASSERT_EQ(now.products.size(), 1u);
+  EXPECT_DOUBLE_EQ(now.products[0].share, 0.25);  // of 70 to 90
+  EXPECT_EQ(now.products[0].number, 1u);
+  EXPECT_EQ(now.products[0].of, 3u);
+  EXPECT_EQ(now.products[0].step, 1u);
+  EXPECT_EQ(now.products[0].stages, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(now.sums[0].state, SumState::adding);
+  EXPECT_EQ(now.sums[0].done, 1u);
+  EXPECT_EQ(theatre_at(*view, 145).sums[0].state, SumState::added);
+  EXPECT_EQ(theatre_at(*view, 147).sums[0].state, SumState::complete);
+  const TheatreNow reading = theatre_at(*view, 160);
+  EXPECT_EQ(reading.sums[0].state, SumState::read);
+  EXPECT_EQ(reading.loads.size(), 2u);
+  EXPECT_EQ(theatre_at(*view, 172).sums[0].state, SumState::used);
+}
+
+TEST(Theatre, WarpsWaitForTheBarrierOfThatTime) {
+  const auto view = theatre();
+  const TheatreNow now = theatre_at(*view, 30);
+  ASSERT_EQ(now.warps.size(), 4u);
+  EXPECT_EQ(now.warps[0].state, TheatreWarp::State::waits);
+  EXPECT_EQ(now.warps[0].doing, "waits for mbarrier 1040, phase 0");
+  EXPECT_EQ(now.warps[1].doing, "waits for mbarrier 1024, phase 0");
+  ASSERT_TRUE(now.warps[1].barrier);
+  EXPECT_EQ(now.barriers[*now.warps[1].barrier].waiting, (std::vector<std::size_t>{1}));
+  EXPECT_EQ(now.barriers[*now.warps[1].barrier].phase, 0u);
+  EXPECT_EQ(theatre_at(*view, 50).barriers[*now.warps[1].barrier].phase, 1u);
+  EXPECT_EQ(theatre_at(*view, 48).warps[1].state, TheatreWarp::State::runs);
+  EXPECT_EQ(theatre_at(*view, 250).warps[1].state, TheatreWarp::State::exited);
+}
+
+TEST(Theatre, TheSentenceSaysWhatMoves) {
+  const auto view = theatre();
+  EXPECT_EQ(theatre_at(*view, 75).sentence,
+            "The tensor core multiplies k-step 1 of 3, read from stage 1.");
+  EXPECT_EQ(theatre_at(*view, 85).sentence,
+            "The tensor core multiplies k-step 1 of 3, read from stage 1. Copies bring k-step 2 "
+            "into stage 0.");
+  EXPECT_EQ(theatre_at(*view, 160).sentence, "Warps read a sum from TMEM.");
+  EXPECT_EQ(theatre_at(*view, 146).sentence,
+            "Nothing is in flight: warp 2 waits for mbarrier 1056, phase 0.");
+  EXPECT_EQ(theatre_at(*view, 400).sentence, "All warps have exited.");
+}
+
+TEST(Theatre, StepsGoToTheNextAndBack) {
+  const auto view = theatre();
+  EXPECT_EQ(view->next(TheatreStep::product, 0), 50.0);
+  EXPECT_EQ(view->next(TheatreStep::product, 50), 70.0);
+  EXPECT_EQ(view->previous(TheatreStep::product, 70), 50.0);
+  EXPECT_EQ(view->next(TheatreStep::copy, 10), 80.0);
+  EXPECT_EQ(view->next(TheatreStep::phase, 0), 45.0);
+  EXPECT_FALSE(view->next(TheatreStep::load, 151));
+  EXPECT_FALSE(view->previous(TheatreStep::copy, 5));
+}
+
+// Whatever the time and the size, each thing is inside the picture and has a place of its own.
+TEST(Theatre, ThePictureShowsWhereEverythingIs) {
+  const auto view = theatre();
+  for (const Size size : {Size{1600, 900}, Size{1000, 640}, Size{620, 420}, Size{200, 120}}) {
+    for (double at = 0; at < 220; at += 7) {
+      const TheatreNow now = theatre_at(*view, at);
+      TheatreShown shown{*view, now, light_theme()};
+      Scene scene;
+      const TheatreFrame frame = draw_theatre(scene, shown, size);
+      EXPECT_EQ(frame.begin, view->begin());
+      EXPECT_LE(frame.strip.right(), size.width + 1);
+      for (const Item& item : scene.items) {
+        const auto* text = std::get_if<Text>(&item);
+        if (text && size.width >= 1000) {
+          EXPECT_GE(text->at.y, 0) << text->text;
+          EXPECT_LE(text->at.y, size.height) << text->text;
+        }
+      }
+    }
+  }
+}
+
+TEST(Theatre, AFilmHasItsStatesBesideItsFrames) {
+  const auto view = theatre();
+  Film film;
+  film.title = "a <pipeline>";
+  for (const double at : {10.0, 75.0}) {
+    const TheatreNow now = theatre_at(*view, at);
+    FilmFrame frame;
+    frame.time = at;
+    const TheatreShown shown{*view, now, light_theme()};
+    draw_theatre(frame.scene, shown, {1280, 720});
+    frame.state = describe_theatre(shown).dump();
+    film.frames.push_back(std::move(frame));
+  }
+  const std::string html = paint_player(film);
+  EXPECT_NE(html.find("<title>a &lt;pipeline></title>"), std::string::npos);
+  EXPECT_NE(html.find("\"times\":[10,\n75]"), std::string::npos);
+  EXPECT_EQ(html.find("http"), std::string::npos) << "it needs no network";
+  const std::size_t states = html.find("\"states\":[");
+  ASSERT_NE(states, std::string::npos);
+  const std::size_t end = html.find("]};\n", states);
+  const auto parsed = nlohmann::json::parse(html.substr(states + 9, end + 1 - states - 9));
+  ASSERT_EQ(parsed.size(), 2u);
+  EXPECT_EQ(parsed[0]["copies"].size(), 2u);
+  EXPECT_EQ(parsed[1]["stages"][1]["state"], "being read");
+}
+
+}  // namespace
+}  // namespace tilescope

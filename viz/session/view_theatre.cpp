@@ -1,0 +1,59 @@
+// A cluster's pipeline at one time, to be played.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "viz/session/seek.h"
+#include "viz/session/theatre_session.h"
+#include "viz/session/view_rows.h"
+
+namespace tilescope {
+namespace {
+
+std::optional<Emptiness> no_theatre(const Session& session) {
+  const ViewState& state = session.state;
+  const std::string& name = state.kernel->name;
+  if (session.running) {
+    return Emptiness{
+        fmt::format("{} is running. Its pipeline is played here when it has ended.", name), "", ""};
+  }
+  if (!state.timeline) {
+    return Emptiness{fmt::format("The pipeline of {} is played here when it has run: what copies "
+                                 "bring, what the tensor core multiplies, who waits for whom.",
+                                 name),
+                     "run", "Run"};
+  }
+  if (theatre_of(session)) return {};
+  return Emptiness{
+      fmt::format("The record of {} has no events of CTA {}: it keeps those of the first CTAs.",
+                  name, state.spot.block),
+      "look block 0", "Look at CTA 0"};
+}
+
+void draw_theatre_view(Session& session, Picture& out, const Drawing& how) {
+  const auto view = theatre_of(session);
+  const TheatreNow now = theatre_at(*view, theatre_time(session, *view));
+  out.theatre = draw_theatre(out.scene, theatre_shown(session, *view, now), how.size);
+}
+
+Json theatre_json(const Session& session, const Picture& picture) {
+  const auto view = theatre_of(session);
+  if (!view) return describe(picture.scene);
+  const TheatreNow now = theatre_at(*view, theatre_time(session, *view));
+  Json out = describe(picture.scene);
+  out["theatre"] = describe_theatre(theatre_shown(session, *view, now));
+  return out;
+}
+
+}  // namespace
+
+const View theatre_view = {
+    .id = ViewName::theatre,
+    .name = "theatre",
+    .tab = "Theatre",
+    .empty = no_theatre,
+    .draw = draw_theatre_view,
+    .json = theatre_json,
+};
+
+}  // namespace tilescope

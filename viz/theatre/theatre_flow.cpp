@@ -1,0 +1,214 @@
+// Matrices in global memory, and what moves.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "viz/scene/items.h"
+#include "viz/scene/number_words.h"
+#include "viz/theatre/theatre_painter.h"
+
+namespace tilescope {
+
+using sim::MemoryUse;
+
+Box TheatrePainter::part_box(const Box& tensor, const sim::RecordedBuffer& buffer,
+                             const MemoryUse& part) const {
+  const double rows = static_cast<double>(std::max<std::int64_t>(1, buffer.rows()));
+  const double columns = static_cast<double>(std::max<std::int64_t>(1, buffer.columns()));
+  Box out{tensor.x + tensor.width * part.column / columns,
+          tensor.y + tensor.height * part.row / rows,
+          std::max(2.0, tensor.width * part.columns / columns),
+          std::max(2.0, tensor.height * part.rows / rows)};
+  return out.cut(tensor);
+}
+
+Box TheatrePainter::place_tensor(const Box& room, const sim::RecordedBuffer& buffer) {
+  const double rows = static_cast<double>(std::max<std::int64_t>(1, buffer.rows()));
+  const double columns = static_cast<double>(std::max<std::int64_t>(1, buffer.columns()));
+  const double aspect = std::clamp(rows / columns, 0.25, 2.5);
+  double width = room.width, height = width * aspect;
+  if (height > room.height) {
+    height = room.height;
+    width = std::max(24.0, height / aspect);
+  }
+  const Box box{room.x, room.y, std::min(width, room.width), height};
+  scene_.add(Rectangle{box, Ink(Role::panel), {Role::line, 1, false}, 0});
+  return box;
+}
+
+void TheatrePainter::draw_tensors() {
+  scene_.begin("global memory");
+  scene_.add(words({inputs_.x, inputs_.y + 8}, "Global memory", FontWeight::bold));
+  draw_list(s_.view.inputs(), inputs_, false);
+  if (!s_.view.outputs().empty()) {
+    scene_.add(words({outputs_.x, outputs_.y + 8}, "Global memory", FontWeight::bold));
+    Box room = outputs_;
+    room.height = outputs_.height * 0.62;
+    draw_list(s_.view.outputs(), room, true);
+  }
+  draw_registers();
+  const Box bar{level2_.centre().x - 5, level2_.y + 24, 10, level2_.height - 32};
+  scene_.add(Rectangle{bar, Ink(Role::panel), {Role::line, 1, false}, 3});
+  scene_.add(words({level2_.centre().x, level2_.y + 8}, "L2", Across::centre, Role::quiet));
+  scene_.end();
+}
+
+void TheatrePainter::draw_list(const std::vector<std::uint32_t>& buffers, const Box& room,
+                               bool output) {
+  if (buffers.empty()) return;
+  const std::size_t count = std::min<std::size_t>(buffers.size(), 4);
+  const double high = (room.height - 20) / static_cast<double>(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const sim::RecordedBuffer& buffer = record_.buffers[buffers[i]];
+    const double y = room.y + 24 + high * static_cast<double>(i);
+    scene_.add(
+        words({room.x, y + 6}, fitted(fmt::format("{}  {} x {} {}", buffer.name, buffer.rows(),
+                                                  buffer.columns(), name_of(buffer.dtype)),
+                                      room.width, small_text, Family::sans)));
+    const Box box = place_tensor({room.x, y + 18, room.width, std::max(20.0, high - 34)}, buffer);
+    tensors_[buffers[i]] = box;
+    if (output) {
+      draw_output(buffers[i], box);
+    } else {
+      draw_input(buffers[i], box);
+    }
+  }
+}
+
+void TheatrePainter::draw_input(std::uint32_t buffer, const Box& box) {
+  const sim::RecordedBuffer& shape = record_.buffers[buffer];
+  for (std::size_t i = 0; i < s_.now.stages.size(); ++i) {
+    const TheatreStage& now = s_.now.stages[i];
+    if (!now.filling || !is_shown(p_.stages[i].rank)) continue;
+    for (const MemoryUse& part : now.filling->parts) {
+      if (part.buffer != buffer) continue;
+      const bool coming = now.state == TheatreStage::State::coming;
+      scene_.add(Rectangle{part_box(box, shape, part),
+                           coming ? Ink(colour_of(now.filling->step)) : faint(now.filling->step),
+                           {Role::paper, coming ? 0.0 : 1.0, false},
+                           0});
+      if (follows(i, now.filling)) draw_selection(scene_, part_box(box, shape, part), 1.5);
+    }
+  }
+}
+
+void TheatrePainter::draw_output(std::uint32_t buffer, const Box& box) {
+  const sim::RecordedBuffer& shape = record_.buffers[buffer];
+  for (const MemoryUse& part : s_.now.written) {
+    if (part.buffer != buffer) continue;
+    scene_.add(Rectangle{part_box(box, shape, part), Ink(Role::quiet, 0.5), {}, 0});
+  }
+  for (std::size_t a = 0; a < p_.accumulators.size(); ++a) {
+    const TheatreSum& now = s_.now.sums[a];
+    if (!now.sum || !now.sum->tile || !is_shown(p_.accumulators[a].where.rank)) continue;
+    const bool alive = now.state != TheatreSum::State::empty;
+    scene_.add(Rectangle{part_box(box, shape, *now.sum->tile),
+                         alive ? faint(now.step) : Ink(Role::quiet, 0.3),
+                         {Role::text, alive ? 1.0 : 0.0, false},
+                         0});
+  }
+}
+
+bool TheatrePainter::is_shown(std::uint8_t rank) const {
+  return std::find(ranks_.begin(), ranks_.end(), rank) != ranks_.end();
+}
+
+void TheatrePainter::draw_registers() {
+  const bool in_tmem =
+      std::any_of(p_.accumulators.begin(), p_.accumulators.end(),
+                  [](const auto& a) { return a.where.of == MemoryUse::Of::tensor; });
+  if (!in_tmem || outputs_.height < 120) return;
+  const Box box{outputs_.x, outputs_.y + outputs_.height * 0.72, outputs_.width, 44};
+  registers_ = box;
+  const bool lit = !s_.now.loads.empty();
+  scene_.add(
+      Rectangle{box, Ink(Role::panel), {lit ? Role::text : Role::line, lit ? 2.0 : 1.0, false}, 3});
+  scene_.add(words({box.x + 8, box.y + 14}, "Registers", FontWeight::bold));
+  if (lit) {
+    scene_.add(words({box.x + 8, box.y + 31},
+                     fmt::format("tcgen05.ld, {} warp{}", s_.now.loads.size(),
+                                 s_.now.loads.size() == 1 ? "" : "s"),
+                     Role::quiet));
+  }
+}
+
+void TheatrePainter::draw_tokens() {
+  scene_.begin("copies");
+  std::size_t drawn = 0;
+  for (const TheatreCopy& copy : s_.now.copies) {
+    if (!is_shown(copy.rank) || ++drawn > 48) continue;
+    if (copy.out) {
+      draw_token_out(copy);
+    } else if (copy.stage) {
+      draw_token_in(copy);
+    }
+  }
+  // Sums on their way to registers.
+  if (!s_.now.loads.empty() && !registers_.empty()) {
+    for (std::size_t a = 0; a < s_.now.sums.size(); ++a) {
+      const auto box = sum_boxes_.find(a);
+      if (s_.now.sums[a].state != TheatreSum::State::read || box == sum_boxes_.end()) continue;
+      link({box->second.right(), box->second.centre().y}, {registers_.x, registers_.centre().y},
+           s_.theme.quiet);
+    }
+  }
+  scene_.end();
+}
+
+void TheatrePainter::token(Point at, const std::string& label, Rgba colour, bool queued) {
+  const double width = std::max(22.0, text_width(label, 11, Family::sans) + 10);
+  const Box box{at.x - width / 2, at.y - 9, width, 18};
+  scene_.add(Rectangle{box,
+                       queued ? Ink(Role::paper) : Ink(colour),
+                       {queued ? Ink(colour) : Ink(Role::paper), 1.5, queued},
+                       4});
+  scene_.add(words(box.centre(), label, Across::centre, 11.0, FontWeight::bold,
+                   queued ? Ink(Role::text) : Ink(text_on(colour))));
+}
+
+void TheatrePainter::draw_token_in(const TheatreCopy& copy) {
+  const auto to = boxes_.find(*copy.stage);
+  if (to == boxes_.end()) return;
+  Point from{inputs_.right(), inputs_.centre().y};
+  std::string name;
+  if (copy.part) {
+    name = record_.buffers[copy.part->buffer].name;
+    const auto tensor = tensors_.find(copy.part->buffer);
+    if (tensor != tensors_.end()) {
+      from = part_box(tensor->second, record_.buffers[copy.part->buffer], *copy.part).centre();
+    }
+  }
+  const sim::Filling* filling = s_.now.stages[*copy.stage].filling;
+  Point target = to->second.centre();
+  if (filling && filling->copies.size() <= 4) {  // each has its own part of the stage's box
+    const auto at = std::find(filling->copies.begin(), filling->copies.end(), copy.event);
+    const double each = to->second.width / static_cast<double>(filling->copies.size());
+    target.x = to->second.x + each * (static_cast<double>(at - filling->copies.begin()) + 0.5);
+  }
+  Line path;
+  path.stroke = {Ink(Role::line), 1, false};
+  path.points = {from, target};
+  scene_.add(std::move(path));
+  const Point at{from.x + (target.x - from.x) * copy.share,
+                 from.y + (target.y - from.y) * copy.share};
+  token(at, fmt::format("{} k{}", name, copy.step), colour_of(copy.step), copy.queued);
+}
+
+void TheatrePainter::draw_token_out(const TheatreCopy& copy) {
+  if (!copy.part) return;
+  const auto tensor = tensors_.find(copy.part->buffer);
+  if (tensor == tensors_.end()) return;
+  const Box part = part_box(tensor->second, record_.buffers[copy.part->buffer], *copy.part);
+  const Point from = registers_.empty() ? Point{sums_.right(), sums_.centre().y}
+                                        : Point{registers_.centre().x, registers_.y};
+  const Point to = part.centre();
+  Line path;
+  path.stroke = {Ink(Role::line), 1, false};
+  path.points = {from, to};
+  scene_.add(std::move(path));
+  token({from.x + (to.x - from.x) * copy.share, from.y + (to.y - from.y) * copy.share},
+        record_.buffers[copy.part->buffer].name, s_.theme.quiet, copy.queued);
+}
+
+}  // namespace tilescope

@@ -1,0 +1,400 @@
+#include "viz/theatre/theatre_now.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace tilescope {
+namespace {
+
+using sim::Cycle;
+using sim::Event;
+using sim::EventId;
+using sim::MemoryUse;
+
+class Look {
+ public:
+  Look(const TheatreView& view, double at)
+      : view_(view), record_(view.record()), p_(view.pipeline()) {
+    out_.at = at;
+    at_ = static_cast<Cycle>(std::max(0.0, at));
+  }
+
+  TheatreNow look() {
+    look_at_stages();
+    look_at_copies_out();
+    look_at_products();
+    look_at_sums();
+    look_at_barriers();
+    look_at_warps();
+    out_.sentence = sentence();
+    return std::move(out_);
+  }
+
+ private:
+  Event event(EventId id) const { return record_.events[id]; }
+  Cycle end_of(const Event& e) const {
+    return e.end == sim::never_ends ? static_cast<Cycle>(view_.end()) : e.end;
+  }
+  double share_of(const Event& e) const {
+    const double length = static_cast<double>(end_of(e)) - static_cast<double>(e.begin);
+    return length > 0 ? std::clamp((out_.at - static_cast<double>(e.begin)) / length, 0.0, 1.0) : 1;
+  }
+
+  void look_at_stages() {
+    for (std::size_t i = 0; i < p_.stages.size(); ++i) {
+      const sim::RingStage& stage = p_.stages[i];
+      TheatreStage now;
+      const sim::Filling* f = stage.at(at_);
+      // In a stage that is filled anew before it is told to be free, what comes is shown.
+      if (f && at_ < f->freed) {
+        now.filling = f;
+        for (const EventId id : f->copies) {
+          const Event e = event(id);
+          if (end_of(e) <= at_) now.arrived += e.amount;
+        }
+        using State = TheatreStage::State;
+        now.state = at_ < f->full                                             ? State::coming
+                    : f->read_begin == sim::never_ends || at_ < f->read_begin ? State::full
+                    : at_ < f->read_end                                       ? State::read
+                                                                              : State::used;
+        if (now.state == State::coming) add_copies(i, *f);
+      }
+      out_.stages.push_back(now);
+    }
+  }
+
+  void add_copies(std::size_t stage, const sim::Filling& filling) {
+    for (const EventId id : filling.copies) {
+      const Event e = event(id);
+      if (e.issue > at_ || end_of(e) <= at_) continue;
+      TheatreCopy copy;
+      copy.event = id;
+      copy.queued = e.begin > at_;
+      copy.share = copy.queued ? 0 : share_of(e);
+      copy.rank = p_.stages[stage].rank;
+      copy.stage = stage;
+      copy.step = filling.step;
+      for (const MemoryUse& use : sim::uses_of(record_.uses, id)) {
+        if (use.of == MemoryUse::Of::global) copy.part = use;
+      }
+      out_.copies.push_back(copy);
+    }
+  }
+
+  // Those that may be under way at a time, of operations by their begin: the last `most` that have
+  // begun, and those that have been issued and not begun.
+  template <class Each>
+  void each_in_flight(const std::vector<EventId>& operations, Each each) const {
+    constexpr std::ptrdiff_t most = 256;
+    const auto after = std::partition_point(operations.begin(), operations.end(),
+                                            [&](EventId id) { return event(id).begin <= at_; });
+    const auto first = after - std::min(most, after - operations.begin());
+    const auto last = after + std::min(most, operations.end() - after);
+    for (auto id = first; id != last; ++id) {
+      const Event e = event(*id);
+      if (e.issue <= at_ && at_ < end_of(e)) each(*id, e);
+    }
+  }
+
+  std::uint8_t rank_of(const Event& e) const {
+    const auto at = std::find(p_.blocks.begin(), p_.blocks.end(), record_.tracks[e.track].block);
+    return static_cast<std::uint8_t>(at - p_.blocks.begin());
+  }
+
+  void look_at_copies_out() {
+    for (const EventId id : p_.copies_out) {
+      const Event e = event(id);
+      if (e.begin > at_) break;
+      if (end_of(e) > at_) continue;
+      for (const MemoryUse& use : sim::uses_of(record_.uses, id)) {
+        if (use.of == MemoryUse::Of::global && use.writes) out_.written.push_back(use);
+      }
+    }
+    each_in_flight(p_.copies_out, [&](EventId id, const Event& e) {
+      TheatreCopy copy;
+      copy.event = id;
+      copy.out = true;
+      copy.queued = e.begin > at_;
+      copy.share = copy.queued ? 0 : share_of(e);
+      copy.rank = rank_of(e);
+      for (const MemoryUse& use : sim::uses_of(record_.uses, id)) {
+        if (use.of == MemoryUse::Of::global) copy.part = use;
+      }
+      out_.copies.push_back(copy);
+    });
+  }
+
+  void look_at_products() {
+    each_in_flight(p_.products, [&](EventId id, const Event& e) {
+      if (e.begin > at_) {
+        ++out_.queued;
+        return;
+      }
+      TheatreProduct product;
+      product.event = id;
+      product.share = share_of(e);
+      product.rank = rank_of(e);
+      for (std::size_t a = 0; a < p_.accumulators.size(); ++a) {
+        const sim::Accumulation* sum = p_.accumulators[a].at(e.begin);
+        if (!sum) continue;
+        const auto at = std::find(sum->products.begin(), sum->products.end(), id);
+        if (at == sum->products.end()) continue;
+        product.accumulator = a;
+        product.number = static_cast<std::size_t>(at - sum->products.begin());
+        product.of = sum->products.size();
+        product.step = sum->steps[product.number];
+        product.steps = sum->last_step + 1;
+      }
+      for (std::size_t s = 0; s < p_.stages.size(); ++s) {
+        const sim::Filling* f = out_.stages[s].filling;
+        if (f && std::find(f->readers.begin(), f->readers.end(), id) != f->readers.end()) {
+          product.stages.push_back(s);
+        }
+      }
+      out_.products.push_back(std::move(product));
+    });
+    each_in_flight(p_.loads, [&](EventId id, const Event& e) {
+      if (e.begin <= at_) out_.loads.push_back(id);
+    });
+  }
+
+  void look_at_sums() {
+    for (const sim::Accumulator& accumulator : p_.accumulators) {
+      TheatreSum now;
+      using State = TheatreSum::State;
+      now.sum = accumulator.at(at_);
+      if (const sim::Accumulation* sum = now.sum) {
+        for (std::size_t i = 0; i < sum->products.size(); ++i) {
+          const Event e = event(sum->products[i]);
+          if (e.begin <= at_) now.step = sum->steps[i];
+          if (end_of(e) <= at_) ++now.done;
+        }
+        std::size_t over = 0;
+        for (const EventId id : sum->loads) over += end_of(event(id)) <= at_ ? 1 : 0;
+        if (!sum->loads.empty()) {
+          now.read = static_cast<double>(over) / static_cast<double>(sum->loads.size());
+        }
+        const bool all = now.done == sum->products.size();
+        now.state = !all                                                           ? State::adding
+                    : sum->read_begin != sim::never_ends && at_ >= sum->read_end   ? State::used
+                    : sum->read_begin != sim::never_ends && at_ >= sum->read_begin ? State::read
+                    : sum->complete != sim::never_ends && at_ >= sum->complete     ? State::complete
+                                                                                   : State::added;
+        if (now.state == State::used && at_ >= sum->drained) now.state = State::empty;
+      }
+      out_.sums.push_back(now);
+    }
+  }
+
+  // What came to a phase that began at `from`, up to a time.
+  void count(const sim::BarrierPhases& barrier, std::uint32_t phase, Cycle from, Cycle until,
+             std::uint64_t& arrivals, std::uint64_t& bytes) const {
+    auto at = std::partition_point(barrier.arrivals.begin(), barrier.arrivals.end(),
+                                   [&](EventId id) { return event(id).begin < from; });
+    for (; at != barrier.arrivals.end(); ++at) {
+      const Event e = event(*at);
+      if (e.begin > until || e.phase > phase) break;
+      if (e.phase == phase) (e.bytes ? bytes : arrivals) += e.amount;
+    }
+  }
+
+  void look_at_barriers() {
+    for (const sim::BarrierPhases& barrier : p_.barriers) {
+      TheatreBarrier now;
+      const auto after = std::partition_point(
+          barrier.phases.begin(), barrier.phases.end(),
+          [&](EventId id) { return event(id).end != sim::never_ends && event(id).end <= at_; });
+      const bool first = after == barrier.phases.begin();
+      const Cycle since = first ? 0 : event(*(after - 1)).end;
+      now.phase = first ? 0 : event(*(after - 1)).phase + 1;
+      count(barrier, now.phase, since, at_, now.arrivals, now.bytes);
+      now.used = !first || now.arrivals || now.bytes;
+      // A complete phase had all that it expected; one that never is expects as much as another.
+      if (after != barrier.phases.end()) {
+        count(barrier, now.phase, since, event(*after).end, now.arrivals_of, now.bytes_of);
+      } else if (!first) {
+        const Event whole = event(barrier.phases.front());
+        count(barrier, whole.phase, whole.begin, whole.end, now.arrivals_of, now.bytes_of);
+      }
+      now.arrivals_of = std::max(now.arrivals_of, now.arrivals);
+      now.bytes_of = std::max(now.bytes_of, now.bytes);
+      out_.barriers.push_back(std::move(now));
+    }
+  }
+
+  std::optional<std::size_t> barrier_of(const Event& wait, std::uint8_t rank) const {
+    // Whoever waits for another CTA's mbarrier was caused by a phase on that one's track.
+    if (wait.cause != sim::no_event) {
+      const sim::TrackId track = event(wait.cause).track;
+      for (std::size_t i = 0; i < p_.barriers.size(); ++i) {
+        if (p_.barriers[i].track == track) return i;
+      }
+    }
+    const sim::Unit unit =
+        wait.stall == sim::Stall::barrier ? sim::Unit::barrier : sim::Unit::mbarrier;
+    for (std::size_t i = 0; i < p_.barriers.size(); ++i) {
+      const sim::BarrierPhases& b = p_.barriers[i];
+      if (b.unit == unit && b.rank == rank && b.object == wait.object) return i;
+    }
+    return {};
+  }
+
+  void look_at_warps() {
+    for (std::size_t i = 0; i < p_.warps.size(); ++i) {
+      const sim::PipelineWarp& warp = p_.warps[i];
+      sim::EventFilter filter;
+      filter.track = warp.track;
+      filter.kinds = sim::bit(sim::EventKind::run) | sim::bit(sim::EventKind::wait);
+      TheatreWarp now;
+      const EventId id = view_.timeline().previous(filter, at_ + 1);
+      if (id == sim::no_event) {
+        out_.warps.push_back(std::move(now));
+        continue;
+      }
+      now.event = event(id);
+      const bool over = end_of(now.event) <= at_;
+      const EventId later = over ? view_.timeline().next(filter, at_) : sim::no_event;
+      if (over && later == sim::no_event) {
+        now.state = TheatreWarp::State::exited;
+        now.doing = "has exited";
+      } else if (now.event.kind == sim::EventKind::wait && !over) {
+        now.state = TheatreWarp::State::waits;
+        now.doing = fmt::format("waits for {}", name_of(now.event.stall));
+        if (now.event.stall == sim::Stall::mbarrier || now.event.stall == sim::Stall::barrier) {
+          now.barrier = barrier_of(now.event, warp.rank);
+        }
+        if (now.barrier) {
+          out_.barriers[*now.barrier].waiting.push_back(i);
+          now.doing = fmt::format("waits for {}, phase {}",
+                                  barrier_text(record_, p_.barriers[*now.barrier], warp.rank),
+                                  now.event.phase);
+        }
+      } else {
+        now.state = TheatreWarp::State::runs;
+        now.doing = "runs";
+      }
+      out_.warps.push_back(std::move(now));
+    }
+  }
+
+  std::string stages_text(const std::vector<std::size_t>& stages) const {
+    std::string out;
+    for (const std::size_t s : stages) {
+      const std::string name = stage_name(s);
+      if (out.find(name) == std::string::npos) out += (out.empty() ? "" : " and ") + name;
+    }
+    return out;
+  }
+  // Its number in its ring.
+  std::string stage_name(std::size_t stage) const {
+    for (const sim::Ring& ring : p_.rings) {
+      const auto at = std::find(ring.stages.begin(), ring.stages.end(), stage);
+      if (at == ring.stages.end()) continue;
+      return fmt::format("stage {}", at - ring.stages.begin());
+    }
+    return "";
+  }
+
+  std::string sentence() const {
+    std::string out;
+    if (!out_.products.empty()) {
+      const TheatreProduct& product = out_.products.front();
+      out += fmt::format("The tensor core multiplies k-step {} of {}", product.step, product.steps);
+      const std::string from = stages_text(product.stages);
+      if (!from.empty()) out += ", read from " + from;
+      out += ". ";
+    }
+    std::vector<std::size_t> filled;
+    std::vector<std::uint32_t> steps;
+    bool leaves = false;
+    for (const TheatreCopy& copy : out_.copies) {
+      leaves = leaves || copy.out;
+      if (!copy.stage) continue;
+      if (std::find(filled.begin(), filled.end(), *copy.stage) == filled.end()) {
+        filled.push_back(*copy.stage);
+      }
+      if (std::find(steps.begin(), steps.end(), copy.step) == steps.end()) {
+        steps.push_back(copy.step);
+      }
+    }
+    if (!filled.empty()) {
+      std::string numbers;
+      for (const std::uint32_t step : steps) {
+        numbers += fmt::format("{}{}", numbers.empty() ? "" : ", ", step);
+      }
+      const std::string into = stages_text(filled);
+      out += fmt::format("Copies bring k-step{} {} into {}. ", steps.size() == 1 ? "" : "s",
+                         numbers, into);
+    }
+    if (!out_.loads.empty()) out += "Warps read a sum from TMEM. ";
+    if (leaves) out += "Copies take the result out. ";
+    if (out.empty()) out = standstill();
+    if (!out.empty() && out.back() == ' ') out.pop_back();
+    return out;
+  }
+
+  // Nothing moves: who waits for what, or who runs.
+  std::string standstill() const {
+    std::size_t running = 0, there = 0;
+    std::string waits;
+    for (std::size_t i = 0; i < out_.warps.size(); ++i) {
+      const TheatreWarp& warp = out_.warps[i];
+      if (warp.state == TheatreWarp::State::runs) ++running;
+      if (warp.state == TheatreWarp::State::runs || warp.state == TheatreWarp::State::waits) {
+        ++there;
+      }
+      if (warp.barrier && waits.empty()) {
+        waits = fmt::format("warp {} {}", p_.warps[i].index, warp.doing);
+      }
+    }
+    if (there == 0) {
+      return out_.at < view_.begin() ? "The CTA has not started." : "All warps have exited.";
+    }
+    if (running) {
+      return fmt::format("Nothing is in flight: {} warp{} run{}{}.", running,
+                         running == 1 ? "" : "s", running == 1 ? "s" : "",
+                         waits.empty() ? "" : ", and " + waits);
+    }
+    return waits.empty() ? "Nothing is in flight: all warps wait."
+                         : fmt::format("Nothing is in flight: {}.", waits);
+  }
+
+  const TheatreView& view_;
+  const sim::Record& record_;
+  const sim::Pipeline& p_;
+  Cycle at_ = 0;
+  TheatreNow out_;
+};
+
+}  // namespace
+
+std::string_view name_of(TheatreStage::State state) {
+  static constexpr std::string_view names[] = {"empty", "coming", "full", "being read", "read"};
+  return names[static_cast<std::size_t>(state)];
+}
+
+std::string_view name_of(TheatreSum::State state) {
+  static constexpr std::string_view names[] = {"empty",    "adding",     "added",
+                                               "complete", "being read", "read"};
+  return names[static_cast<std::size_t>(state)];
+}
+
+double TheatreBarrier::share() const {
+  double sum = 0, parts = 0;
+  if (arrivals_of) {
+    sum += static_cast<double>(arrivals) / static_cast<double>(arrivals_of);
+    ++parts;
+  }
+  if (bytes_of) {
+    sum += static_cast<double>(bytes) / static_cast<double>(bytes_of);
+    ++parts;
+  }
+  return parts > 0 ? sum / parts : 0;
+}
+
+TheatreNow theatre_at(const TheatreView& view, double at) {
+  return Look(view, at).look();
+}
+
+}  // namespace tilescope

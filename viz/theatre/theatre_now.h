@@ -1,0 +1,85 @@
+// What goes on in a cluster at one time: each copy and how far it is, each stage and what it holds,
+// each barrier's phase, the product, the sums, every warp. Plain values, for pictures, descriptions
+// and tests.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "viz/theatre/theatre_view.h"
+
+namespace tilescope {
+
+struct TheatreCopy {
+  sim::EventId event = sim::no_event;
+  bool out = false;       // out of shared memory
+  bool queued = false;    // issued, not yet under way
+  double share = 0;       // how far it is, of its time under way
+  std::uint8_t rank = 0;  // of the CTA whose shared memory it fills or leaves
+  std::optional<std::size_t> stage;
+  std::optional<sim::MemoryUse> part;  // of a tensor
+  std::uint32_t step = 0;
+};
+
+struct TheatreStage {
+  enum class State : std::uint8_t { empty, coming, full, read, used };
+  State state = State::empty;
+  const sim::Filling* filling = nullptr;
+  std::uint64_t arrived = 0;  // bytes
+};
+std::string_view name_of(TheatreStage::State state);
+
+struct TheatreBarrier {
+  std::uint32_t phase = 0;  // the one that is not complete; its parity is phase % 2
+  std::uint64_t arrivals = 0, arrivals_of = 0, bytes = 0, bytes_of = 0;  // of 0: not known
+  std::vector<std::size_t> waiting;                                      // warps: Pipeline::warps
+  bool used = false;                                                     // some phase has begun
+  double share() const;  // of what it waits for, how much has come
+};
+
+struct TheatreSum {
+  enum class State : std::uint8_t { empty, adding, added, complete, read, used };
+  State state = State::empty;
+  const sim::Accumulation* sum = nullptr;
+  std::size_t done = 0;  // products
+  std::uint32_t step = 0;
+  double read = 0;  // share of its loads that are over
+};
+std::string_view name_of(TheatreSum::State state);
+
+struct TheatreProduct {
+  sim::EventId event = sim::no_event;
+  double share = 0;
+  std::size_t accumulator = 0, number = 0, of = 0;  // the number-th product of its sum
+  std::uint32_t step = 0, steps = 0;
+  std::vector<std::size_t> stages;  // that it reads
+  std::uint8_t rank = 0;
+};
+
+struct TheatreWarp {
+  enum class State : std::uint8_t { absent, runs, waits, exited };
+  State state = State::absent;
+  sim::Event event;                    // what it does
+  std::optional<std::size_t> barrier;  // that it waits for: Pipeline::barriers
+  std::string doing;                   // "waits for full[2], phase 3", "runs"
+};
+
+struct TheatreNow {
+  double at = 0;
+  std::vector<TheatreCopy> copies;       // under way or queued
+  std::vector<TheatreStage> stages;      // as Pipeline::stages
+  std::vector<TheatreBarrier> barriers;  // as Pipeline::barriers
+  std::vector<TheatreSum> sums;          // as Pipeline::accumulators
+  std::vector<TheatreProduct> products;  // under way
+  std::size_t queued = 0;                // products that are issued and have not begun
+  std::vector<sim::EventId> loads;       // tcgen05.ld under way
+  std::vector<TheatreWarp> warps;        // as Pipeline::warps
+  std::vector<sim::MemoryUse> written;   // parts of the output whose copies out are over
+  std::string sentence;                  // what happens, in one or two sentences
+};
+
+TheatreNow theatre_at(const TheatreView& view, double at);
+
+}  // namespace tilescope

@@ -1,0 +1,123 @@
+// Draws the theatre, part by part (theatre_scene.h); for the files here alone.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "viz/scene/palette.h"
+#include "viz/theatre/theatre_scene.h"
+
+namespace tilescope {
+
+class TheatrePainter {
+ public:
+  TheatrePainter(Scene& scene, const TheatreShown& shown, Size size)
+      : scene_(scene),
+        s_(shown),
+        record_(shown.view.record()),
+        p_(shown.view.pipeline()),
+        size_(size) {
+    ranks_ = s_.view.ranks_with(s_.rank);
+    std::erase_if(ranks_, [&](std::uint8_t rank) { return rank >= p_.blocks.size(); });
+  }
+  TheatreFrame paint();
+
+ private:
+  // Space at the edges, of a row of warps, of a lane of the strip of time; of a dial, its radius.
+  static constexpr double edge = 16, head = 64, warp_row = 26, lane = 13, dial = 10;
+
+  Rgba colour_of(std::uint32_t step) const { return category(step, s_.theme.dark); }
+  Ink faint(std::uint32_t step) const { return Ink(mix(s_.theme.paper, colour_of(step), 0.35)); }
+
+  // where everything is
+  void place_columns(const Box& all);
+  Box part_of(const Box& column, std::size_t rank_index) const;
+  std::string cta(std::uint8_t rank) const { return fmt::format("CTA {}", p_.blocks[rank]); }
+
+  // head
+  void draw_head();
+  std::string follow_text() const;
+  const sim::Filling* followed_filling() const;
+  bool follows(std::size_t stage, const sim::Filling* filling) const;
+  void draw_nothing();
+
+  // mbarriers
+  // A dial: how much of what its phase waits for has come; in it the parity.
+  void draw_dial(std::size_t barrier, Point at, std::uint8_t rank, bool name_left);
+  std::string waiting_text(const TheatreBarrier& barrier) const;
+
+  // shared memory
+  void draw_stages();
+  void draw_stage(std::size_t number, std::size_t in_ring, const Box& row);
+  // The tiles in a stage, each with the share of it that is there.
+  void draw_filling(const TheatreStage& now, const Box& box, bool small);
+  std::string state_text(const TheatreStage& now) const { return std::string(name_of(now.state)); }
+  double share_of_copy(sim::EventId id) const;
+
+  // sums
+  void draw_sums();
+  void draw_sum(std::size_t number, const Box& box);
+  std::string tile_text(const sim::MemoryUse& tile) const;
+
+  // matrices in global memory
+  Box part_box(const Box& tensor, const sim::RecordedBuffer& buffer,
+               const sim::MemoryUse& part) const;
+  Box place_tensor(const Box& room, const sim::RecordedBuffer& buffer);
+  void draw_tensors();
+  void draw_list(const std::vector<std::uint32_t>& buffers, const Box& room, bool output);
+  // What of it is in a stage, and strongly what is on its way.
+  void draw_input(std::uint32_t buffer, const Box& box);
+  void draw_output(std::uint32_t buffer, const Box& box);
+  bool is_shown(std::uint8_t rank) const;
+  // Where warps take sums to, on their way out.
+  void draw_registers();
+
+  // tensor core
+  void draw_core();
+  void draw_core_of(const Box& box, std::uint8_t rank, bool pair);
+  void link(Point from, Point to, Rgba colour);
+
+  // what moves
+  void draw_tokens();
+  void token(Point at, const std::string& label, Rgba colour, bool queued);
+  void draw_token_in(const TheatreCopy& copy);
+  void draw_token_out(const TheatreCopy& copy);
+
+  // warps
+  struct RoleShown {
+    std::string name;
+    std::vector<std::size_t> warps;  // of Pipeline::warps
+  };
+  std::vector<RoleShown> roles_shown() const;
+  void place_warps(const Box& room);
+  // The warp that is looked at is tied to the mbarrier that it waits for.
+  void draw_ties();
+  void draw_warps();
+  void draw_chip(std::size_t warp, const Box& box);
+  // What the warp that is looked at does, else the first that waits for a barrier, else the first.
+  std::string role_text(const RoleShown& role) const;
+
+  // time
+  TheatreFrame draw_strip(const Box& room);
+  // When the tile that is followed was on its way, waited, was read.
+  void draw_life(const sim::Filling& f, const TheatreFrame& frame, double y);
+
+  Scene& scene_;
+  const TheatreShown& s_;
+  const sim::Record& record_;
+  const sim::Pipeline& p_;
+  Size size_;
+  std::vector<std::uint8_t> ranks_;
+  bool wide_ = true;
+  Box inputs_, level2_, shared_, core_, sums_, outputs_, warps_, registers_;
+  std::vector<RoleShown> roles_;
+  std::map<std::size_t, Box> boxes_, sum_boxes_;  // of stages, of accumulators
+  std::map<std::uint32_t, Box> tensors_;
+  std::map<std::size_t, Box> chips_;
+  std::map<std::size_t, Point> dials_;
+};
+
+}  // namespace tilescope

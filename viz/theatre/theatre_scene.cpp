@@ -1,0 +1,153 @@
+// The theatre: where everything is, and what is said above it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "viz/scene/items.h"
+#include "viz/scene/number_words.h"
+#include "viz/scene/time_words.h"
+#include "viz/theatre/theatre_painter.h"
+
+namespace tilescope {
+
+using sim::MemoryUse;
+
+TheatreFrame TheatrePainter::paint() {
+  roles_ = roles_shown();
+  const double lanes = lane * static_cast<double>(s_.view.activity().size());
+  const double strip = lanes + 34;
+  const double warps = warp_row * static_cast<double>(roles_.size()) + 30;
+  const double top = head, bottom = std::max(top + 80, size_.height - strip - warps - 8);
+  place_columns({edge, top, size_.width - 2 * edge, bottom - top});
+  draw_head();
+  scene_.begin("stage");
+  place_warps({edge, bottom, size_.width - 2 * edge, warps});
+  if (p_.stages.empty() && p_.accumulators.empty()) {
+    draw_nothing();
+  } else {
+    draw_stages();
+    draw_sums();
+    draw_tensors();
+    draw_core();
+    draw_tokens();
+  }
+  scene_.end();
+  draw_warps();
+  return draw_strip({edge, size_.height - strip, size_.width - 2 * edge, strip - 4});
+}
+
+void TheatrePainter::place_columns(const Box& all) {
+  const double unit = all.width / 1040;
+  // No higher than what is in it needs, a little above the middle.
+  std::size_t rows = 2;
+  for (const std::uint8_t rank : ranks_) {
+    std::size_t own = 0;
+    for (const sim::Ring& ring : p_.rings) own += ring.rank == rank ? ring.stages.size() : 0;
+    rows = std::max(rows, own);
+  }
+  const double wanted = (90 + 84 * static_cast<double>(rows)) * static_cast<double>(ranks_.size());
+  const double height = std::min(all.height, std::max(250.0, wanted));
+  const Box room{all.x, all.y + (all.height - height) * 0.4, all.width, height};
+  double x = room.x;
+  const auto column = [&](double width) {
+    const Box out{x, room.y, width * unit, room.height};
+    x += width * unit;
+    return out;
+  };
+  inputs_ = column(136);
+  level2_ = column(60);
+  shared_ = column(348);
+  column(34);
+  core_ = column(112);
+  column(34);
+  sums_ = column(150);
+  column(36);
+  outputs_ = column(130);
+  wide_ = unit > 0.85;
+}
+
+Box TheatrePainter::part_of(const Box& column, std::size_t rank_index) const {
+  const double height = column.height / static_cast<double>(ranks_.size());
+  return {column.x, column.y + height * static_cast<double>(rank_index), column.width,
+          height - (ranks_.size() > 1 ? 8 : 0)};
+}
+
+void TheatrePainter::draw_head() {
+  scene_.begin("now");
+  const double width = size_.width - 2 * edge;
+  const auto lines = wrapped(s_.now.sentence, width / 1.2, 1);
+  if (!lines.empty()) {
+    scene_.add(words({edge, 18}, fitted(s_.now.sentence, width, heading_text, Family::sans),
+                     heading_text, FontWeight::bold));
+  }
+  const double clock = record_.device.times.clock;
+  const auto at = static_cast<std::uint64_t>(std::max(0.0, s_.now.at));
+  std::string when = record_.timed
+                         ? fmt::format("cycle {} of {}", grouped(at),
+                                       grouped(static_cast<std::uint64_t>(s_.view.end())))
+                         : fmt::format("instruction {} of {}", grouped(at),
+                                       grouped(static_cast<std::uint64_t>(s_.view.end())));
+  if (record_.timed) {
+    const std::string seconds = seconds_text(s_.now.at, clock);
+    if (!seconds.empty()) when += fmt::format(" ({})", seconds);
+  }
+  std::string of = ranks_.size() == 1
+                       ? cta(s_.rank)
+                       : fmt::format("{} and {}, a pair", cta(ranks_[0]), p_.blocks[ranks_[1]]);
+  if (p_.blocks.size() > ranks_.size()) of += fmt::format(" of a cluster of {}", p_.blocks.size());
+  when += ", " + of;
+  const std::string follows = follow_text();
+  if (!follows.empty()) when += ". " + follows;
+  scene_.add(words({edge, 42}, fitted(when, width, small_text, Family::sans), Role::quiet));
+  scene_.end();
+}
+
+std::string TheatrePainter::follow_text() const {
+  const TheatreFollow& f = s_.follow;
+  if (f.what == TheatreFollow::What::stage) {
+    return "Followed: " + stage_text(s_.view, f.number);
+  }
+  if (f.what == TheatreFollow::What::warp) return fmt::format("Followed: warp {}", f.number);
+  if (const sim::Filling* filling = followed_filling()) {
+    return fmt::format("Followed: {}, {}", parts_text(record_, filling->parts), life_of(*filling));
+  }
+  return "";
+}
+
+const sim::Filling* TheatrePainter::followed_filling() const {
+  const TheatreFollow& f = s_.follow;
+  if (f.what != TheatreFollow::What::tile || f.number >= p_.stages.size()) return nullptr;
+  const auto& fillings = p_.stages[f.number].fillings;
+  return f.filling < fillings.size() ? &fillings[f.filling] : nullptr;
+}
+
+bool TheatrePainter::follows(std::size_t stage, const sim::Filling* filling) const {
+  const TheatreFollow& f = s_.follow;
+  if (f.what == TheatreFollow::What::stage) return f.number == stage;
+  return f.what == TheatreFollow::What::tile && filling && filling == followed_filling();
+}
+
+void TheatrePainter::draw_nothing() {
+  const std::string what =
+      "No copy of this CTA completes on an mbarrier, and no tensor core works for it "
+      "asynchronously: its warps and barriers are below, and the timeline has the rest.";
+  double y = shared_.y + 24;
+  for (const std::string& line : wrapped(what, size_.width - 2 * edge - 32)) {
+    scene_.add(words({edge + 16, y}, line, Role::quiet));
+    y += 20;
+  }
+}
+
+double TheatreFrame::time_at(double x) const {
+  const double share = std::clamp((x - strip.x) / std::max(1.0, strip.width), 0.0, 1.0);
+  return begin + share * (end - begin);
+}
+
+TheatreFrame draw_theatre(Scene& scene, const TheatreShown& shown, Size size) {
+  scene.size = size;
+  scene.theme = shown.theme;
+  return TheatrePainter(scene, shown, size).paint();
+}
+
+}  // namespace tilescope

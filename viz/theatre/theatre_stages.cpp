@@ -1,0 +1,376 @@
+// Shared memory, its mbarriers, the tensor core and the sums.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "viz/scene/items.h"
+#include "viz/scene/number_words.h"
+#include "viz/theatre/theatre_painter.h"
+
+namespace tilescope {
+
+using sim::MemoryUse;
+
+void TheatrePainter::draw_dial(std::size_t barrier, Point at, std::uint8_t rank, bool name_left) {
+  const TheatreBarrier& now = s_.now.barriers[barrier];
+  const bool waited = !now.waiting.empty();
+  const Box box{at.x - dial, at.y - dial, 2 * dial, 2 * dial};
+  scene_.add(Rectangle{box, Ink(Role::paper), {Role::line, 3, false}, dial});
+  const double share = std::clamp(now.share(), 0.0, 1.0);
+  if (share > 0) {
+    Line arc;
+    arc.stroke = {waited ? Ink(Role::accent) : Ink(Role::quiet), 3, false};
+    const int steps = std::max(2, static_cast<int>(share * 24));
+    for (int i = 0; i <= steps; ++i) {
+      const double angle = 2 * M_PI * share * i / steps - M_PI / 2;
+      arc.points.push_back({at.x + dial * std::cos(angle), at.y + dial * std::sin(angle)});
+    }
+    scene_.add(std::move(arc));
+  } else if (waited) {
+    scene_.add(Rectangle{box, {}, {Role::accent, 1, true}, dial});
+  }
+  scene_.add(words(at, fmt::format("{}", now.phase % 2), Across::centre, Family::mono,
+                   now.used ? Role::text : Role::quiet));
+  const std::string name = barrier_text(record_, p_.barriers[barrier], rank);
+  if (wide_) {
+    const double x = name_left ? box.x - 5 : box.right() + 5;
+    const Across across = name_left ? Across::right : Across::left;
+    scene_.add(words({x, at.y}, fitted(name, 62, small_text, Family::sans), Role::quiet, across));
+    if (waited) scene_.add(words({x, at.y + 15}, waiting_text(now), Role::accent, 11.0, across));
+  }
+  std::string hint = fmt::format("{}, phase {} (parity {})", name, now.phase, now.phase % 2);
+  if (now.arrivals_of) hint += fmt::format(", {} of {} arrivals", now.arrivals, now.arrivals_of);
+  if (now.bytes_of) {
+    hint += fmt::format(", {} of {} bytes", grouped(now.bytes), grouped(now.bytes_of));
+  }
+  if (waited) {
+    hint += fmt::format(", {} warp{} wait", now.waiting.size(), now.waiting.size() == 1 ? "s" : "");
+    if (now.waiting.size() == 1) hint += "s";
+  }
+  scene_.hints.push_back({box, std::move(hint)});
+  dials_.try_emplace(barrier, at);
+}
+
+// "warp 7 waits", "warps 0-3 wait".
+std::string TheatrePainter::waiting_text(const TheatreBarrier& barrier) const {
+  std::uint32_t first = ~0u, last = 0;
+  for (const std::size_t warp : barrier.waiting) {
+    first = std::min(first, p_.warps[warp].index);
+    last = std::max(last, p_.warps[warp].index);
+  }
+  const std::size_t count = barrier.waiting.size();
+  if (first == last) return fmt::format("warp {} waits", first);
+  if (last - first + 1 == count) return fmt::format("warps {}-{} wait", first, last);
+  return fmt::format("{} warps wait", count);
+}
+
+void TheatrePainter::draw_stages() {
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    const std::uint8_t rank = ranks_[r];
+    const Box room = part_of(shared_, r);
+    scene_.begin(fmt::format("shared memory of {}", cta(rank)));
+    scene_.add(
+        words({room.x, room.y + 8},
+              ranks_.size() > 1 ? fmt::format("Shared memory, {}", cta(rank)) : "Shared memory",
+              FontWeight::bold));
+    std::vector<const sim::Ring*> rings;
+    std::size_t rows = 0;
+    for (const sim::Ring& ring : p_.rings) {
+      if (ring.rank != rank) continue;
+      rings.push_back(&ring);
+      rows += ring.stages.size();
+    }
+    if (rings.empty()) {
+      scene_.end();
+      continue;
+    }
+    const double heads = 20.0 * static_cast<double>(rings.size());
+    const double high =
+        std::clamp((room.height - 20 - heads) / static_cast<double>(rows), 10.0, 84.0);
+    double y = room.y + 22;
+    for (const sim::Ring* ring : rings) {
+      scene_.add(words({room.x, y + 8},
+                       fmt::format("{}: {} stage{}", ring->holds.empty() ? "copies" : ring->holds,
+                                   ring->stages.size(), ring->stages.size() == 1 ? "" : "s"),
+                       Role::quiet));
+      y += 20;
+      for (std::size_t i = 0; i < ring->stages.size(); ++i) {
+        draw_stage(ring->stages[i], i, {room.x, y, room.width, high - 4});
+        y += high;
+      }
+    }
+    scene_.end();
+  }
+}
+
+void TheatrePainter::draw_stage(std::size_t number, std::size_t in_ring, const Box& row) {
+  const sim::RingStage& stage = p_.stages[number];
+  const TheatreStage& now = s_.now.stages[number];
+  const double side = wide_ ? 92 : 30;
+  const Box box{row.x + side, row.y, row.width - 2 * side, row.height};
+  boxes_[number] = box;
+  const double middle = row.y + row.height / 2;
+  const bool small = row.height < 20;
+  scene_.add(Rectangle{box, Ink(Role::panel), {Role::line, 1, false}, 3});
+  using State = TheatreStage::State;
+  if (now.filling && now.state != State::empty) draw_filling(now, box, small);
+  const bool lit = follows(number, now.filling);
+  if (now.state == State::read) {
+    scene_.add(Rectangle{box, {}, {Role::text, 2, false}, 3});
+  }
+  if (lit) draw_selection(scene_, box);
+  if (!small) {
+    if (stage.full) draw_dial(*stage.full, {box.x - 16, middle}, stage.rank, true);
+    if (stage.free) draw_dial(*stage.free, {box.right() + 16, middle}, stage.rank, false);
+  } else {
+    if (stage.full) dials_.try_emplace(*stage.full, Point{box.x, middle});
+    if (stage.free) dials_.try_emplace(*stage.free, Point{box.right(), middle});
+  }
+  std::string hint = fmt::format("{}, bytes {}: {}", stage_text(s_.view, number),
+                                 sim::spans_text(stage.spans), name_of(now.state));
+  if (now.filling) {
+    hint += fmt::format(", {}; {}", parts_text(record_, now.filling->parts), life_of(*now.filling));
+  }
+  scene_.hints.push_back({box, hint});
+  const auto use = now.filling ? now.filling - stage.fillings.data() : 0;
+  scene_.targets.push_back({box,
+                            lit           ? "theatre follow none"
+                            : now.filling ? fmt::format("theatre follow tile {} {}", number, use)
+                                          : fmt::format("theatre follow stage {}", number),
+                            "follows what is in this stage"});
+  (void)in_ring;
+}
+
+void TheatrePainter::draw_filling(const TheatreStage& now, const Box& box, bool small) {
+  using State = TheatreStage::State;
+  const sim::Filling& f = *now.filling;
+  const std::size_t tiles = std::max<std::size_t>(1, f.copies.size());
+  const bool apart = tiles <= 4;
+  const double width = box.width / static_cast<double>(apart ? tiles : 1);
+  const Rgba solid = colour_of(f.step);
+  for (std::size_t i = 0; i < (apart ? tiles : 1); ++i) {
+    Box tile{box.x + width * static_cast<double>(i), box.y, width, box.height};
+    double there = 1;
+    if (now.state == State::coming) {
+      there = apart ? share_of_copy(f.copies[i])
+                    : static_cast<double>(now.arrived) /
+                          static_cast<double>(std::max<std::uint64_t>(1, f.bytes));
+    }
+    Box filled = tile.grown(-2);
+    if (now.state == State::coming) {
+      hatch(scene_, filled, faint(f.step), 6);
+      filled.width *= there;
+    }
+    if (!filled.empty()) {
+      const Ink ink = now.state == State::used ? faint(f.step) : Ink(solid);
+      scene_.add(Rectangle{filled, ink, {}, 2});
+    }
+    if (small || tile.width < 34) continue;
+    const bool on_solid = now.state != State::coming && now.state != State::used;
+    std::string label =
+        apart && i < f.parts.size() ? record_.buffers[f.parts[i].buffer].name : std::string();
+    label += fmt::format("{}k{}", label.empty() ? "" : " ", f.step);
+    const double size = tile.width < 60 ? 11.0 : small_text;
+    const bool two = tile.height > 34;
+    const Ink ink = on_solid ? Ink(text_on(solid)) : Ink(Role::text);
+    scene_.add(words({tile.centre().x, tile.centre().y - (two ? 8 : 0)}, label, Across::centre,
+                     size, FontWeight::bold, ink));
+    if (two && (apart ? i == 0 : true)) {
+      const std::string state = state_text(now);
+      if (text_width(state, 11, Family::sans) < tile.width - 4) {
+        scene_.add(words({tile.centre().x, tile.centre().y + 9}, state, Across::centre, 11.0,
+                         on_solid ? Ink(text_on(solid)) : Ink(Role::quiet)));
+      }
+    }
+  }
+}
+
+double TheatrePainter::share_of_copy(sim::EventId id) const {
+  for (const TheatreCopy& copy : s_.now.copies) {
+    if (copy.event == id) return copy.share;
+  }
+  const sim::Event e = record_.events[id];
+  return e.end != sim::never_ends && static_cast<double>(e.end) <= s_.now.at ? 1 : 0;
+}
+
+void TheatrePainter::draw_sums() {
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    const std::uint8_t rank = ranks_[r];
+    std::vector<std::size_t> mine;
+    bool registers = false;
+    for (std::size_t a = 0; a < p_.accumulators.size(); ++a) {
+      if (p_.accumulators[a].where.rank != rank) continue;
+      mine.push_back(a);
+      registers = p_.accumulators[a].where.of == MemoryUse::Of::registers;
+    }
+    if (mine.empty()) continue;
+    const Box room = part_of(sums_, r);
+    const std::string title = registers ? "Registers" : "TMEM";
+    scene_.begin(fmt::format("{} of {}", title, cta(rank)));
+    scene_.add(words({room.x, room.y + 8},
+                     ranks_.size() > 1 ? fmt::format("{}, {}", title, cta(rank)) : title,
+                     FontWeight::bold));
+    const double high =
+        std::clamp((room.height - 28) / static_cast<double>(mine.size()), 24.0, 150.0);
+    double y = room.y + 28;
+    for (const std::size_t a : mine) {
+      draw_sum(a, {room.x, y, room.width, high - 10});
+      y += high;
+    }
+    scene_.end();
+  }
+}
+
+void TheatrePainter::draw_sum(std::size_t number, const Box& box) {
+  const sim::Accumulator& accumulator = p_.accumulators[number];
+  const TheatreSum& now = s_.now.sums[number];
+  sum_boxes_[number] = box;
+  using State = TheatreSum::State;
+  const bool alive = now.sum && now.state != State::empty;
+  scene_.add(Rectangle{box, Ink(Role::panel), {Role::line, 1, false}, 3});
+  if (alive) {
+    // A stripe for each product that has been added, in the colour of its step.
+    const std::size_t of = now.sum->products.size();
+    const std::size_t stripes = std::min<std::size_t>(of, 64);
+    const Box inner = box.grown(-3);
+    const double width = inner.width / static_cast<double>(stripes);
+    for (std::size_t i = 0; i < stripes; ++i) {
+      const std::size_t product = i * of / stripes;
+      const bool done = product < now.done;
+      if (!done) break;
+      const std::uint32_t step = now.sum->steps[product];
+      const Ink ink = now.state == State::used ? faint(step) : Ink(colour_of(step));
+      scene_.add(Rectangle{
+          {inner.x + width * static_cast<double>(i), inner.bottom() - 14, width + 0.5, 14},
+          ink,
+          {},
+          0});
+    }
+    scene_.add(
+        Rectangle{{inner.x, inner.bottom() - 14, inner.width, 14}, {}, {Role::line, 1, false}, 0});
+    if (now.state == State::read) {
+      scene_.add(Rectangle{box, {}, {Role::text, 2, false}, 3});
+    }
+  }
+  const MemoryUse& where = accumulator.where;
+  const std::string label =
+      where.of == MemoryUse::Of::registers
+          ? fmt::format("warps {}-{}", where.row, where.row + where.rows - 1)
+          : fmt::format("columns {}-{}", where.column, where.column + where.columns - 1);
+  if (box.height >= 36) {
+    scene_.add(words({box.x + 8, box.y + 14}, label, FontWeight::bold));
+  }
+  std::string state(name_of(now.state));
+  if (now.state == State::adding) {
+    state = fmt::format("k{} of {}", now.step, now.sum->last_step + 1);
+  } else if (now.state == State::read) {
+    state = fmt::format("being read, {:.0f}%", 100 * now.read);
+  }
+  if (box.height >= 56) {
+    scene_.add(words({box.x + 8, box.y + 32}, state, Role::quiet));
+    if (alive && now.sum->tile && box.height >= 74) {
+      scene_.add(words({box.x + 8, box.y + 50},
+                       fitted(tile_text(*now.sum->tile), box.width - 16, small_text, Family::sans),
+                       Role::quiet));
+    }
+  }
+  if (box.height >= 110) {
+    const double y = box.y + 76;
+    if (accumulator.complete) {
+      draw_dial(*accumulator.complete, {box.x + 20, y}, where.rank, false);
+    }
+    if (accumulator.drained) {
+      draw_dial(*accumulator.drained, {box.right() - 20, y}, where.rank, true);
+    }
+  }
+  std::string hint = fmt::format("{}: {}", label, name_of(now.state));
+  if (alive) {
+    hint += fmt::format(", {} of {} products added", now.done, now.sum->products.size());
+    if (now.sum->tile) hint += ", for " + tile_text(*now.sum->tile);
+  }
+  scene_.hints.push_back({box, std::move(hint)});
+}
+
+std::string TheatrePainter::tile_text(const MemoryUse& tile) const {
+  std::string name;
+  if (!s_.view.outputs().empty()) name = record_.buffers[s_.view.outputs().front()].name + " ";
+  return fmt::format("{}[{}:{}, {}:{}]", name, tile.row, tile.row + tile.rows, tile.column,
+                     tile.column + tile.columns);
+}
+
+void TheatrePainter::draw_core() {
+  scene_.begin("tensor core");
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    const bool both = ranks_.size() > 1;
+    const Box column = both ? core_ : part_of(core_, r);
+    const double high = std::min(column.height * 0.5, 120.0);
+    const Box box{column.x, column.y + (column.height - high) / 2, column.width, high};
+    draw_core_of(box, ranks_[r], both);
+    if (both) break;
+  }
+  scene_.end();
+}
+
+void TheatrePainter::draw_core_of(const Box& box, std::uint8_t rank, bool pair) {
+  const TheatreProduct* product = nullptr;
+  for (const TheatreProduct& each : s_.now.products) {
+    if (pair ? is_shown(each.rank) : each.rank == rank) product = &each;
+  }
+  scene_.add(Rectangle{box, Ink(Role::panel), {Role::line, 1, false}, 3});
+  if (product) {
+    const Rgba colour = colour_of(product->step);
+    for (const std::size_t stage : product->stages) {
+      const auto from = boxes_.find(stage);
+      if (from != boxes_.end()) {
+        link({from->second.right(), from->second.y + 7}, {box.x, box.centre().y}, colour);
+      }
+    }
+    const auto to = sum_boxes_.find(product->accumulator);
+    if (to != sum_boxes_.end()) {
+      link({box.right(), box.centre().y}, {to->second.x, to->second.centre().y}, colour);
+    }
+    Box filled = box.grown(-2);
+    filled.height *= product->share;
+    filled.y = box.bottom() - 2 - filled.height;
+    scene_.add(Rectangle{filled, Ink(colour), {}, 2});
+    scene_.add(Rectangle{box, {}, {Ink(colour), 2, false}, 3});
+  }
+  const double x = box.centre().x;
+  const auto plate = [&](double y, const std::string& text, FontWeight weight, Ink ink) {
+    const double width = text_width(text, small_text, Family::sans, weight) + 8;
+    if (product) {
+      scene_.add(Rectangle{{x - width / 2, y - 9, width, 18}, Ink(Role::paper, 0.85), {}, 2});
+    }
+    scene_.add(words({x, y}, text, Across::centre, weight, ink));
+  };
+  plate(box.y + 16, pair ? "Tensor cores" : "Tensor core", FontWeight::bold, Role::text);
+  if (product) {
+    plate(box.y + 38, fmt::format("k-step {}", product->step), FontWeight::regular, Role::text);
+    if (box.height > 72) {
+      plate(box.y + 58, fmt::format("{} of {}", product->number + 1, product->of),
+            FontWeight::regular, Role::quiet);
+    }
+  } else {
+    plate(box.y + 38, s_.now.queued ? "next one begins" : "idle", FontWeight::regular, Role::quiet);
+  }
+  if (s_.now.queued && box.height > 92) {
+    plate(box.y + 78, fmt::format("{} queued", s_.now.queued), FontWeight::regular, Role::quiet);
+  }
+  scene_.hints.push_back(
+      {box, product ? fmt::format("product {} of {}, k-step {} of {}; {} more issued",
+                                  product->number + 1, product->of, product->step, product->steps,
+                                  s_.now.queued)
+                    : "no product is under way"});
+}
+
+void TheatrePainter::link(Point from, Point to, Rgba colour) {
+  Line line;
+  line.stroke = {Ink(colour), 3, false};
+  const double half = (from.x + to.x) / 2;
+  line.points = {from, {half, from.y}, {half, to.y}, to};
+  line.arrow = true;
+  scene_.add(std::move(line));
+}
+
+}  // namespace tilescope

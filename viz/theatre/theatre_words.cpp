@@ -1,0 +1,102 @@
+// What the theatre shows, as words and as data.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "viz/scene/number_words.h"
+#include "viz/theatre/theatre_scene.h"
+
+namespace tilescope {
+namespace {
+
+Json time_json(sim::Cycle at) {
+  return at == sim::never_ends ? Json() : Json(at);
+}
+
+}  // namespace
+
+std::string life_of(const sim::Filling& f) {
+  std::string out;
+  const auto add = [&](std::string_view what, sim::Cycle at) {
+    if (at == sim::never_ends) return;
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", what, grouped(at));
+  };
+  add("issued at", f.issued);
+  add("there at", f.full);
+  add("read from", f.read_begin);
+  add("to", f.read_end);
+  add("free at", f.freed);
+  return out;
+}
+
+std::string stage_text(const TheatreView& view, std::size_t stage) {
+  for (const sim::Ring& ring : view.pipeline().rings) {
+    const auto at = std::find(ring.stages.begin(), ring.stages.end(), stage);
+    if (at == ring.stages.end()) continue;
+    return fmt::format("stage {} of {}", at - ring.stages.begin(),
+                       ring.holds.empty() ? "the copies" : ring.holds);
+  }
+  return fmt::format("stage {}", stage);
+}
+
+Json describe_theatre(const TheatreShown& shown) {
+  const TheatreNow& now = shown.now;
+  const sim::Record& record = shown.view.record();
+  const sim::Pipeline& p = shown.view.pipeline();
+  Json out = {{"at", now.at}, {"sentence", now.sentence}, {"playing", shown.playing}};
+  Json copies = Json::array();
+  for (const TheatreCopy& copy : now.copies) {
+    Json one = {
+        {"out", copy.out}, {"queued", copy.queued}, {"share", copy.share}, {"step", copy.step}};
+    if (copy.stage) one["stage"] = stage_text(shown.view, *copy.stage);
+    if (copy.part) one["what"] = part_text(record, *copy.part);
+    copies.push_back(std::move(one));
+  }
+  out["copies"] = std::move(copies);
+  Json stages = Json::array();
+  for (std::size_t i = 0; i < now.stages.size(); ++i) {
+    const TheatreStage& stage = now.stages[i];
+    Json one = {{"stage", stage_text(shown.view, i)},
+                {"cta", p.blocks[p.stages[i].rank]},
+                {"state", name_of(stage.state)}};
+    if (stage.filling) {
+      one["step"] = stage.filling->step;
+      one["what"] = parts_text(record, stage.filling->parts);
+      one["full"] = time_json(stage.filling->full);
+    }
+    stages.push_back(std::move(one));
+  }
+  out["stages"] = std::move(stages);
+  Json barriers = Json::array();
+  for (std::size_t i = 0; i < now.barriers.size(); ++i) {
+    const TheatreBarrier& barrier = now.barriers[i];
+    const sim::BarrierPhases& of = p.barriers[i];
+    barriers.push_back({{"barrier", barrier_text(record, of, 0)},
+                        {"phase", barrier.phase},
+                        {"arrivals", barrier.arrivals},
+                        {"of", barrier.arrivals_of},
+                        {"bytes", barrier.bytes},
+                        {"bytes_of", barrier.bytes_of},
+                        {"waiting", barrier.waiting.size()}});
+  }
+  out["barriers"] = std::move(barriers);
+  Json sums = Json::array();
+  for (const TheatreSum& sum : now.sums) {
+    sums.push_back({{"state", name_of(sum.state)},
+                    {"done", sum.done},
+                    {"of", sum.sum ? sum.sum->products.size() : 0},
+                    {"step", sum.step}});
+  }
+  out["sums"] = std::move(sums);
+  Json warps = Json::array();
+  for (std::size_t i = 0; i < now.warps.size(); ++i) {
+    warps.push_back({{"cta", p.blocks[p.warps[i].rank]},
+                     {"warp", p.warps[i].index},
+                     {"doing", now.warps[i].doing}});
+  }
+  out["warps"] = std::move(warps);
+  return out;
+}
+
+}  // namespace tilescope
