@@ -17,10 +17,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::optional<Error> paint_frames(const Film& film, const fs::path& folder) {
+std::optional<Error> paint_frames(const Film& film, const fs::path& room) {
   for (std::size_t i = 0; i < film.frames.size(); ++i) {
     if (interrupted()) return Error{ErrorKind::interrupted, "Interrupted.", ""};
-    const std::string name = (folder / fmt::format("{:05}.png", i)).string();
+    const std::string name = (room / fmt::format("{:05}.png", i)).string();
     const auto bytes = paint_for_file(film.frames[i].scene, name);
     if (!bytes) return bytes.error();
     if (auto error = write_file(name, std::span<const std::byte>(*bytes))) return error;
@@ -30,17 +30,17 @@ std::optional<Error> paint_frames(const Film& film, const fs::path& folder) {
 
 std::optional<Error> encode(const Film& film, const std::string& path, const std::string& ffmpeg) {
   const Scratch scratch;
-  const fs::path& folder = scratch.folder();
-  if (folder.empty()) {
+  const fs::path& room = scratch.folder();
+  if (room.empty()) {
     return Error{ErrorKind::unreadable,
                  "The film's frames need a folder for temporary files, and none can be made: set "
                  "TMPDIR to one "
                  "that can be written.",
                  ""};
   }
-  if (auto error = paint_frames(film, folder)) return error;
+  if (auto error = paint_frames(film, room)) return error;
   const bool gif = path.ends_with(".gif");
-  const std::string made = (folder / (gif ? "film.gif" : "film.webm")).string();
+  const std::string made = (room / (gif ? "film.gif" : "film.webm")).string();
   ProcessPlan plan;
   plan.words = {ffmpeg,
                 "-loglevel",
@@ -48,7 +48,7 @@ std::optional<Error> encode(const Film& film, const std::string& path, const std
                 "-framerate",
                 fmt::format("{:.0f}", film.frames_a_second),
                 "-i",
-                (folder / "%05d.png").string()};
+                (room / "%05d.png").string()};
   const auto add = [&](std::initializer_list<const char*> words) {
     plan.words.insert(plan.words.end(), words.begin(), words.end());
   };

@@ -160,7 +160,8 @@ class Text {
         rows.push_back({fmt::format("{}", i), spans_text(s.spans), issuers(copies, s.rank),
                         fmt::format("{} x {} bytes", use.copies.size(),
                                     use.bytes / std::max<std::size_t>(1, use.copies.size())),
-                        barrier(s.full, s.rank), readers(reads, s.rank), barrier(s.free, s.rank),
+                        barrier(s.full, s.rank), readers(reads, s.rank),
+                        s.free || !s.own ? barrier(s.free, s.rank) : "its own wait",
                         fmt::format("{}", s.fillings.size())});
       }
       out += table({"stage", "bytes", "filled by", "copies", "full", "read by", "free", "uses"},
@@ -267,23 +268,45 @@ class Text {
 
 }  // namespace
 
+namespace {
+
+// Did a barrier complete from one time to another?
+bool anything_completes(const Record& record, const Pipeline& pipeline, Cycle from, Cycle to) {
+  return std::any_of(pipeline.barriers.begin(), pipeline.barriers.end(), [&](const auto& barrier) {
+    const auto phase =
+        std::partition_point(barrier.phases.begin(), barrier.phases.end(),
+                             [&](EventId id) { return record.events[id].end < from; });
+    return phase != barrier.phases.end() && record.events[*phase].end <= to;
+  });
+}
+
+}  // namespace
+
 std::vector<std::string> absent_handoffs(const Record& record, const Pipeline& pipeline) {
   std::vector<std::string> out;
   for (const Ring& ring : pipeline.rings) {
     for (std::size_t i = 0; i < ring.stages.size(); ++i) {
       const RingStage& stage = pipeline.stages[ring.stages[i]];
-      const bool read = std::any_of(stage.fillings.begin(), stage.fillings.end(),
-                                    [](const Filling& f) { return !f.readers.empty(); });
-      if (stage.fillings.size() < 2 || stage.free || !read) continue;
-      out.push_back(fmt::format(
-          "Stage {} of {}{} (bytes {}) is filled {} times, and no barrier was seen to complete "
-          "each time between the last read of a use and the next copies: nothing that was seen "
-          "keeps {} from overwriting what is still read.",
-          i, ring.holds, pipeline.blocks.size() > 1 ? fmt::format(", CTA {},", ring.rank) : "",
-          spans_text(stage.spans), stage.fillings.size(),
-          stage.full
-              ? barrier_text(record, pipeline.barriers[*stage.full], stage.rank) + "'s copies"
-              : "the copies"));
+      if (stage.own) continue;  // its wait for its own products is no barrier
+      for (std::size_t use = 0; use + 1 < stage.fillings.size(); ++use) {
+        const Filling& f = stage.fillings[use];
+        const Cycle next = stage.fillings[use + 1].issued;
+        if (f.read_end == never_ends ||
+            (f.read_end <= next && anything_completes(record, pipeline, f.read_end, next))) {
+          continue;
+        }
+        out.push_back(fmt::format(
+            "Stage {} of {}{} (bytes {}) is read until {}, and the next copies into it are issued "
+            "at "
+            "{}: no barrier of the cluster completes between, so that nothing seen here keeps {} "
+            "from overwriting what is still read.",
+            i, ring.holds, pipeline.blocks.size() > 1 ? fmt::format(", CTA {},", ring.rank) : "",
+            spans_text(stage.spans), f.read_end, next,
+            stage.full
+                ? barrier_text(record, pipeline.barriers[*stage.full], stage.rank) + "'s copies"
+                : "the copies"));
+        break;
+      }
     }
   }
   return out;

@@ -12,8 +12,9 @@ namespace tilescope::sim {
 // `uses`: how many uses of each ring the ledger shows.
 std::string handoffs_text(const Record& record, const Pipeline& pipeline, std::size_t uses = 12);
 
-// Stages that are filled again though no barrier was seen to complete between the last read and the
-// next copies: a sentence for each, naming the stage. By the times of this run alone.
+// Stages that are filled again though no barrier of the cluster completed between the last read of
+// a use and the next copies: a sentence for each, with the times. Where who fills reads too, its
+// wait for its own products may be all that is needed, and nothing is said.
 std::vector<std::string> absent_handoffs(const Record& record, const Pipeline& pipeline);
 
 }  // namespace tilescope::sim

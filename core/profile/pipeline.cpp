@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
+
+#include "core/record/issuer.h"
 
 namespace tilescope::sim {
 namespace {
@@ -17,8 +20,8 @@ constexpr std::size_t all_events = ~std::size_t{0};
 // Of several barriers that fit the times of a stage or a sum, the closest.
 struct Candidate {
   const BarrierPhases* barrier = nullptr;
-  std::size_t skip = 0;  // its phases before the first use
-  double gap = 0;        // cycles behind what it waits for, all uses together
+  std::vector<EventId> phases;  // for each use; no_event: none was needed
+  double gap = 0;               // cycles behind what it waits for, all uses together
 };
 
 class Builder {
@@ -32,8 +35,14 @@ class Builder {
     find_tracks();
     find_fillings();
     find_readers();
+    find_own_readers();
     make_rings();
     find_sums();
+    std::stable_sort(out_.accumulators.begin(), out_.accumulators.end(),
+                     [](const Accumulator& a, const Accumulator& b) {
+                       return std::tie(a.where.rank, a.where.row, a.where.column) <
+                              std::tie(b.where.rank, b.where.row, b.where.column);
+                     });
     for (RingStage& stage : out_.stages) find_free(stage);
     for (Accumulator& accumulator : out_.accumulators) find_barriers(accumulator);
     return std::move(out_);
@@ -95,6 +104,7 @@ class Builder {
         }
         case Unit::mbarrier:
         case Unit::barrier:
+        case Unit::cluster:
           out_.barriers.push_back({track.unit, rank, track.index, t, events_of(t, EventKind::phase),
                                    events_of(t, EventKind::arrival)});
           break;
@@ -246,6 +256,33 @@ class Builder {
     }
   }
 
+  // The warps that issue an operation: of a warpgroup's product all four.
+  void add_issuers(EventId id, std::set<std::pair<std::uint64_t, u32>>& out) const {
+    const EventId run = issuer_of(record_, event(id));
+    if (run != no_event) {
+      const Track& track = record_.tracks[event(run).track];
+      if (track.unit == Unit::warp) out.emplace(track.block, track.index);
+    }
+    for (const MemoryUse& use : uses_of(record_.uses, id)) {
+      if (use.of != MemoryUse::Of::registers) continue;
+      for (u32 warp = use.row; warp < use.row + use.rows; ++warp) {
+        out.emplace(out_.blocks[use.rank], warp);
+      }
+    }
+  }
+
+  void find_own_readers() {
+    for (RingStage& stage : out_.stages) {
+      std::set<std::pair<std::uint64_t, u32>> fill, read;
+      for (const Filling& f : stage.fillings) {
+        for (const EventId id : f.copies) add_issuers(id, fill);
+        for (const EventId id : f.readers) add_issuers(id, read);
+      }
+      stage.own =
+          !fill.empty() && std::includes(read.begin(), read.end(), fill.begin(), fill.end());
+    }
+  }
+
   void make_rings() {
     std::map<std::tuple<u8, std::string, u32>, std::vector<std::size_t>> rings;
     for (std::size_t i = 0; i < out_.stages.size(); ++i) {
@@ -295,8 +332,10 @@ class Builder {
     return nullptr;
   }
 
+  // The parts that a product takes from the CTA whose sum it is; and of a pair those of the other.
   struct Operands {
     const MemoryUse *a = nullptr, *b = nullptr;
+    const MemoryUse *other_a = nullptr, *other_b = nullptr;
   };
   static bool same(const MemoryUse* a, const MemoryUse* b) {
     return a && b ? a->buffer == b->buffer && a->row == b->row && a->column == b->column : a == b;
@@ -319,7 +358,9 @@ class Builder {
       const u8 home = rank_of(record_.tracks[e.track].block);
       for (const MemoryUse& use : uses_of(record_.uses, id)) {
         if (use.rank != home) {
-          (void)part_of(e, use, from);
+          const MemoryUse* part = part_of(e, use, from);
+          if (use.operand == MemoryUse::Operand::a) operands.other_a = part;
+          if (use.operand == MemoryUse::Operand::b) operands.other_b = part;
           continue;
         }
         if (use.operand == MemoryUse::Operand::a) operands.a = part_of(e, use, from);
@@ -409,37 +450,55 @@ class Builder {
   // was one step alone, the tensors' last index is taken for K.
   std::optional<MemoryUse> tile_of(const Operands& first, const Operands& now) const {
     if (!first.a || !first.b || !now.a || !now.b) return {};
-    const auto stays = [](const MemoryUse& a, const MemoryUse& b) {
+    // What of `a` stays on the way to `b`, with that of the pair's other part where it is beside
+    // it.
+    const auto stays = [](const MemoryUse& a, const MemoryUse& b, const MemoryUse* other) {
       const bool along_rows = a.row != b.row;
-      return along_rows ? std::pair(a.column, a.columns) : std::pair(a.row, a.rows);
+      const auto of = [&](const MemoryUse& part) {
+        return along_rows ? std::pair(part.column, part.columns) : std::pair(part.row, part.rows);
+      };
+      auto [begin, count] = of(a);
+      if (!other) return std::pair(begin, count);
+      const auto [second, more] = of(*other);
+      if (second == begin + count) count += more;
+      if (second + more == begin) begin = second, count += more;
+      return std::pair(begin, count);
     };
     MemoryUse out;
     out.of = MemoryUse::Of::global;
     out.writes = true;
-    std::tie(out.row, out.rows) = stays(*first.a, *now.a);
-    std::tie(out.column, out.columns) = stays(*first.b, *now.b);
+    std::tie(out.row, out.rows) = stays(*first.a, *now.a, now.other_a);
+    std::tie(out.column, out.columns) = stays(*first.b, *now.b, now.other_b);
     return out;
   }
 
-  // A phase of `barrier` for each use i < count, after from(i) and not after to(i), where `skip`
-  // phases come first.
+  // The first phase of a barrier that is complete at a time or later; its number of phases: none.
+  std::size_t first_phase(const BarrierPhases& barrier, Cycle at) const {
+    const auto found = std::partition_point(barrier.phases.begin(), barrier.phases.end(),
+                                            [&](EventId id) { return event(id).end < at; });
+    return static_cast<std::size_t>(found - barrier.phases.begin());
+  }
+
+  // For each use i < count a phase of `barrier` that is complete from from(i) on and not after
+  // to(i).
   template <class From, class To>
-  std::optional<Candidate> fits(const BarrierPhases& barrier, std::size_t count, std::size_t skip,
-                                From from, To to) const {
-    Candidate out{&barrier, skip, 0};
+  std::optional<Candidate> fits(const BarrierPhases& barrier, std::size_t count, From from,
+                                To to) const {
+    Candidate out{&barrier, {}, 0};
     for (std::size_t i = 0; i < count; ++i) {
       const Cycle least = from(i), most = to(i);
-      if (i + skip >= barrier.phases.size()) {
-        if (most == never_ends) continue;  // the last use: nobody waits for it
+      const std::size_t phase =
+          least == never_ends ? barrier.phases.size() : first_phase(barrier, least);
+      const bool complete =
+          phase < barrier.phases.size() && event(barrier.phases[phase]).end != never_ends;
+      if (complete && event(barrier.phases[phase]).end <= most) {
+        out.phases.push_back(barrier.phases[phase]);
+        out.gap += static_cast<double>(event(barrier.phases[phase]).end - least);
+      } else if (most == never_ends) {
+        out.phases.push_back(no_event);  // the last use: nobody waits for it
+      } else {
         return {};
       }
-      const Cycle end = event(barrier.phases[i + skip]).end;
-      if (end == never_ends) {
-        if (most == never_ends) continue;
-        return {};
-      }
-      if (end < least || end > most) return {};
-      out.gap += static_cast<double>(end - least);
     }
     return out;
   }
@@ -449,12 +508,17 @@ class Builder {
     std::optional<Candidate> best;
     for (const BarrierPhases& barrier : out_.barriers) {
       if (!usable(barrier)) continue;
-      for (std::size_t skip = 0; skip < 2; ++skip) {
-        const auto found = fits(barrier, count, skip, from, to);
-        if (found && (!best || found->gap < best->gap)) best = found;
-      }
+      const auto found = fits(barrier, count, from, to);
+      if (found && (!best || found->gap < best->gap)) best = found;
     }
     return best;
+  }
+
+  template <class Use>
+  void note_phases(const Candidate& found, std::vector<Use>& uses, Cycle Use::*at) const {
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+      if (found.phases[i] != no_event) uses[i].*at = event(found.phases[i]).end;
+    }
   }
 
   bool is_full(const BarrierPhases& barrier) const {
@@ -481,12 +545,8 @@ class Builder {
         closest(uses.size(), done, next, [&](const BarrierPhases& b) { return !is_full(b); });
     if (!found) return;
     stage.free = static_cast<std::size_t>(found->barrier - out_.barriers.data());
-    for (std::size_t i = 0; i < uses.size(); ++i) {
-      if (i + found->skip >= found->barrier->phases.size()) break;
-      const EventId id = found->barrier->phases[i + found->skip];
-      uses[i].freed = event(id).end;
-      uses[i].free_phase = id;
-    }
+    note_phases(*found, uses, &Filling::freed);
+    for (std::size_t i = 0; i < uses.size(); ++i) uses[i].free_phase = found->phases[i];
   }
 
   void find_barriers(Accumulator& accumulator) {
@@ -498,10 +558,7 @@ class Builder {
     const auto complete = closest(sums.size(), ready, read, usable);
     if (complete) {
       accumulator.complete = static_cast<std::size_t>(complete->barrier - out_.barriers.data());
-      for (std::size_t i = 0; i < sums.size(); ++i) {
-        if (i + complete->skip >= complete->barrier->phases.size()) break;
-        sums[i].complete = event(complete->barrier->phases[i + complete->skip]).end;
-      }
+      note_phases(*complete, sums, &Accumulation::complete);
     }
     if (sums.size() < 2) return;
     const auto drained = closest(
@@ -512,10 +569,7 @@ class Builder {
         });
     if (!drained) return;
     accumulator.drained = static_cast<std::size_t>(drained->barrier - out_.barriers.data());
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-      if (i + drained->skip >= drained->barrier->phases.size()) break;
-      sums[i].drained = event(drained->barrier->phases[i + drained->skip]).end;
-    }
+    note_phases(*drained, sums, &Accumulation::drained);
   }
 
   const Timeline& timeline_;
@@ -580,6 +634,7 @@ Pipeline pipeline_of(const Timeline& timeline, const std::vector<Role>& roles,
 }
 
 std::string barrier_text(const Record& record, const BarrierPhases& barrier, u8 rank) {
+  if (barrier.unit == Unit::cluster) return "the cluster's barrier";
   const std::string name = barrier.unit == Unit::barrier
                                ? fmt::format("bar {}", barrier.object)
                                : barrier_name(record.barriers, barrier.object);

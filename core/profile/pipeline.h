@@ -54,6 +54,7 @@ struct RingStage {
   // In the order of their addresses, neighbours put together: A's part may be far from B's.
   std::vector<ByteSpan> spans;
   std::optional<std::size_t> full, free;  // of Pipeline::barriers
+  bool own = false;                       // who fills it are among those whose operations read it
   std::vector<Filling> fillings;          // in the order of their copies
   // The one that is there or coming at a time: the last whose copies were issued. Null: none yet.
   const Filling* at(Cycle time) const;
@@ -90,9 +91,9 @@ struct Accumulator {
   const Accumulation* at(Cycle time) const;
 };
 
-// An mbarrier of a CTA, or one of bar.sync, and what is known of its phases.
+// An mbarrier of a CTA, one of bar.sync, or the cluster's, and what is known of its phases.
 struct BarrierPhases {
-  Unit unit = Unit::mbarrier;  // or Unit::barrier
+  Unit unit = Unit::mbarrier;  // or Unit::barrier, Unit::cluster
   std::uint8_t rank = 0;
   std::uint32_t object = 0;  // offset in shared memory; number
   TrackId track = 0;

@@ -56,6 +56,11 @@ const std::vector<View>& views() {
        "run; select timeline; timeline pin tensor core; timeline range 3000 5000; timeline arrows "
        "on",
        "dark"},
+      {"theatre", "hgemm_v7 --m 256 --n 256 --k 256", "run; theatre next product; look warp 4",
+       "light"},
+      {"theatre_pair", "hgemm_v10 --m 512 --n 512 --k 512", "run; theatre at 8000", "dark"},
+      {"theatre_hopper", "dense_gemm --m 256 --n 256 --k 512",
+       "run; select theatre; theatre follow tile 3 0", "light"},
       {"source", "hgemm_v8 --m 256 --n 256 --k 256", "run; go 3000; select source; look warp 4",
        "light"},
       {"registers", "hgemm_v4", "step barrier 3; select registers; look lane 5", "dark"},

@@ -90,8 +90,9 @@ TEST(BrokenRecord, OfAnotherVersion) {
   Bytes file = good();
   for (const char* version : {"2", "7"}) {  // one before it, and one to come
     file[8] = static_cast<std::byte>(*version - '0');
-    EXPECT_EQ(sentence(file), "run.tsr is a record of version " + std::string(version) +
-                                  ", and this program reads versions 3 to 4: record the run again.");
+    EXPECT_EQ(sentence(file),
+              "run.tsr is a record of version " + std::string(version) +
+                  ", and this program reads versions 3 to 4: record the run again.");
   }
   EXPECT_EQ(refusal(file).where, "run.tsr, byte 8");
   file = good();

@@ -186,8 +186,8 @@ Strip theatre_strip(const Session& session) {
                                          : Tab{"Play", "theatre play", false}};
   for (const TheatreStep step :
        {TheatreStep::copy, TheatreStep::product, TheatreStep::phase, TheatreStep::load}) {
-    out.steps.push_back({fmt::format("Next {}", name_of(step)), "", false,
-                         fmt::format("theatre next {}", name_of(step))});
+    out.actions.push_back({fmt::format("Next {}", name_of(step)),
+                           fmt::format("theatre next {}", name_of(step)), false});
   }
   return out;
 }

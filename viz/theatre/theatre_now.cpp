@@ -260,7 +260,7 @@ class Look {
         now.doing = "has exited";
       } else if (now.event.kind == sim::EventKind::wait && !over) {
         now.state = TheatreWarp::State::waits;
-        now.doing = fmt::format("waits for {}", name_of(now.event.stall));
+        now.doing = std::string(name_of(now.event.stall));
         if (now.event.stall == sim::Stall::mbarrier || now.event.stall == sim::Stall::barrier) {
           now.barrier = barrier_of(now.event, warp.rank);
         }

@@ -29,7 +29,10 @@ class TheatrePainter {
   // Space at the edges, of a row of warps, of a lane of the strip of time; of a dial, its radius.
   static constexpr double edge = 16, head = 64, warp_row = 26, lane = 13, dial = 10;
 
-  Rgba colour_of(std::uint32_t step) const { return category(step, s_.theme.dark); }
+  // Seven of the eight first categories, then their next shades: the eighth is black or white.
+  Rgba colour_of(std::uint32_t step) const {
+    return category(step % 7 + step / 7 % 3 * 8, s_.theme.dark);
+  }
   Ink faint(std::uint32_t step) const { return Ink(mix(s_.theme.paper, colour_of(step), 0.35)); }
 
   // where everything is

@@ -32,11 +32,14 @@ void TheatrePainter::draw_dial(std::size_t barrier, Point at, std::uint8_t rank,
   }
   scene_.add(words(at, fmt::format("{}", now.phase % 2), Across::centre, Family::mono,
                    now.used ? Role::text : Role::quiet));
-  const std::string name = barrier_text(record_, p_.barriers[barrier], rank);
+  const sim::BarrierPhases& of = p_.barriers[barrier];
+  const std::string name = barrier_text(record_, of, rank);
   if (wide_) {
     const double x = name_left ? box.x - 5 : box.right() + 5;
     const Across across = name_left ? Across::right : Across::left;
-    scene_.add(words({x, at.y}, fitted(name, 62, small_text, Family::sans), Role::quiet, across));
+    scene_.add(words({x, at.y},
+                     fitted(barrier_text(record_, of, of.rank), 62, small_text, Family::sans),
+                     Role::quiet, across));
     if (waited) scene_.add(words({x, at.y + 15}, waiting_text(now), Role::accent, 11.0, across));
   }
   std::string hint = fmt::format("{}, phase {} (parity {})", name, now.phase, now.phase % 2);
@@ -208,8 +211,7 @@ void TheatrePainter::draw_sums() {
     const Box room = part_of(sums_, r);
     const std::string title = registers ? "Registers" : "TMEM";
     scene_.begin(fmt::format("{} of {}", title, cta(rank)));
-    scene_.add(words({room.x, room.y + 8},
-                     ranks_.size() > 1 ? fmt::format("{}, {}", title, cta(rank)) : title,
+    scene_.add(words({room.x, room.y + 8}, ranks_.size() > 1 ? title + " of both CTAs" : title,
                      FontWeight::bold));
     const double high =
         std::clamp((room.height - 28) / static_cast<double>(mine.size()), 24.0, 150.0);
@@ -348,7 +350,7 @@ void TheatrePainter::draw_core_of(const Box& box, std::uint8_t rank, bool pair) 
   if (product) {
     plate(box.y + 38, fmt::format("k-step {}", product->step), FontWeight::regular, Role::text);
     if (box.height > 72) {
-      plate(box.y + 58, fmt::format("{} of {}", product->number + 1, product->of),
+      plate(box.y + 58, fmt::format("product {} of {}", product->number + 1, product->of),
             FontWeight::regular, Role::quiet);
     }
   } else {

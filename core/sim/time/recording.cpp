@@ -253,7 +253,8 @@ void Recording::record_issue(Core& x, Block& block, AsyncOperation& o) {
   }
   o.event = recorder_->add(e);
   if (o.event == no_event) return;
-  for (const MemoryUse& use : uses_by(*model_, block, o)) recorder_->add_use(o.event, use);
+  for (const MemoryUse& use : uses_by(*model_, block, o, recorder_->about().buffers))
+    recorder_->add_use(o.event, use);
 }
 
 void Recording::record_report(const Block& block, u32 thread, u32 pc) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/sim/async/shared_tiles.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/matrix/operand.h"
 #include "core/sim/tcgen05/copy.h"
@@ -101,8 +102,19 @@ void add_group_product(const Model& model, const Block& block, const AsyncOperat
   out.push_back(registers);
 }
 
+// A buffer of one dimension that a copy takes for a matrix: its rows are those of the tensor map.
+void take_shape(const Region& region, const Box& box, RecordedBuffer& buffer) {
+  const u64 width = std::max<u64>(1, tilescope::bytes_of(buffer.dtype));
+  const u64 row = box.map.rank > 1 ? box.map.strides[1] : 0;
+  if (buffer.shape.size() != 1 || row == 0 || row % width || region.size() % row) return;
+  if (box.map.address != region.base()) return;
+  buffer.shape = {static_cast<std::int64_t>(region.size() / row),
+                  static_cast<std::int64_t>(row / width)};
+}
+
 // The part of a buffer that all of its pieces span, seen as a matrix.
-void add_global(Model& model, const AsyncOperation& o, std::vector<MemoryUse>& out) {
+void add_global(Model& model, const AsyncOperation& o, std::vector<RecordedBuffer>& buffers,
+                std::vector<MemoryUse>& out) {
   if (o.work->global == GlobalUse::none || !o.work->pieces) return;
   std::optional<std::size_t> buffer;
   u64 columns = 1, width = 1, base = 0;
@@ -111,7 +123,8 @@ void add_global(Model& model, const AsyncOperation& o, std::vector<MemoryUse>& o
     for (std::size_t i = 0; i < model.shells.size(); ++i) {
       const Region& region = model.buffer(i);
       if (address < region.base() || address - region.base() >= region.size()) continue;
-      const Buffer& shell = model.shells[i];
+      if (const auto tile = tile_of(o)) take_shape(region, tile->box, buffers[i]);
+      const RecordedBuffer& shell = buffers[i];
       buffer = i;
       base = region.base();
       width = std::max<u64>(1, tilescope::bytes_of(shell.dtype));
@@ -158,14 +171,15 @@ MemoryUse use_of_cells(const CellRange& cells, u32 rank, bool writes) {
   return out;
 }
 
-std::vector<MemoryUse> uses_by(Model& model, const Block& block, const AsyncOperation& o) {
+std::vector<MemoryUse> uses_by(Model& model, const Block& block, const AsyncOperation& o,
+                               std::vector<RecordedBuffer>& buffers) {
   std::vector<MemoryUse> out;
   if (is_group_product(o)) {
     add_group_product(model, block, o, out);
   } else if (is_multiplication(o)) {
     add_product(block, o, out);
   } else {
-    add_global(model, o, out);
+    add_global(model, o, buffers, out);
     add_span(o.reads, block.rank, false, out);
     add_span(o.writes, block.rank, true, out);
     TensorCells cells;

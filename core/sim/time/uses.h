@@ -12,7 +12,10 @@ class Model;
 struct AsyncOperation;
 struct Block;
 
-std::vector<MemoryUse> uses_by(Model& model, const Block& block, const AsyncOperation& operation);
+// `buffers`: those of the record; one without rows takes those of the tensor map that copies from
+// it.
+std::vector<MemoryUse> uses_by(Model& model, const Block& block, const AsyncOperation& operation,
+                               std::vector<RecordedBuffer>& buffers);
 
 // Cells of the TMEM of the CTA of this rank.
 MemoryUse use_of_cells(const CellRange& cells, std::uint32_t rank, bool writes);

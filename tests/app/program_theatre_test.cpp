@@ -1,0 +1,153 @@
+// `explain handoffs`, and the theatre's page as a browser plays it.
+#include <map>
+#include <set>
+
+#include "tests/app/program.h"
+
+namespace tilescope::test {
+namespace {
+
+using nlohmann::json;
+
+class Theatre : public Program {
+ protected:
+  Theatre() { draws(); }
+};
+
+// kernels/blackwell/hgemm_v7.cu: two stages of A and B, 64 elements of K each.
+TEST_F(Theatre, HandoffsOfTheWarpSpecialisedProduct) {
+  const auto [code, d] =
+      run_json({"explain", "handoffs", "hgemm_v7", "--m", "256", "--n", "256", "--k", "512"});
+  ASSERT_EQ(code, 0);
+  ASSERT_EQ(d["rings"].size(), 1u);
+  const json& ring = d["rings"][0];
+  EXPECT_EQ(ring["holds"], "A, B");
+  ASSERT_EQ(ring["stages"].size(), 2u);
+  for (int i = 0; i < 2; ++i) {
+    const json& stage = ring["stages"][i];
+    EXPECT_EQ(stage["full"], "full[" + std::to_string(i) + "]");
+    EXPECT_EQ(stage["free"], "empty[" + std::to_string(i) + "]");
+    ASSERT_EQ(stage["uses"].size(), 4u);  // 512 / 64 / 2
+    for (int use = 0; use < 4; ++use) {
+      const json& u = stage["uses"][use];
+      const int step = 2 * use + i, from = 64 * step;
+      EXPECT_EQ(u["step"], step);
+      EXPECT_EQ(u["bytes"], 32768);  // 2 x 128 x 64 of f16
+      EXPECT_EQ(u["phase"], use);
+      const std::string k = std::to_string(from) + ":" + std::to_string(from + 64);
+      EXPECT_EQ(u["what"], "A [0:128, " + k + "], B [0:128, " + k + "]");
+      EXPECT_LT(u["issued"], u["full"]);
+      EXPECT_LE(u["full"], u["read_from"]);
+      EXPECT_LE(u["read_to"], u["free"]);
+      if (use) EXPECT_LE(stage["uses"][use - 1]["free"], u["issued"]);
+    }
+  }
+  ASSERT_EQ(d["accumulators"].size(), 1u);
+  EXPECT_EQ(d["accumulators"][0]["complete"], "ready");
+  EXPECT_EQ(d["accumulators"][0]["sums"][0]["products"], 32);  // 512 / 16
+  EXPECT_EQ(d["accumulators"][0]["sums"][0]["steps"], 8);
+  EXPECT_TRUE(d["absent"].empty());
+}
+
+TEST_F(Theatre, HandoffsOfARecordAreThoseOfTheRun) {
+  const auto direct = run_json({"explain", "handoffs", "wgmma_v4", "--device", "h100"});
+  ASSERT_EQ(direct.first, 0);
+  ASSERT_EQ(run({"run", "wgmma_v4", "--device", "h100", "--record", "r.tsr"}).exit_code, 0);
+  const auto recorded = run_json({"explain", "handoffs", "r.tsr"});
+  ASSERT_EQ(recorded.first, 0);
+  EXPECT_EQ(recorded.second, direct.second);
+  EXPECT_FALSE(recorded.second["rings"].empty());
+}
+
+TEST_F(Theatre, HandoffsSaysWhatItCannotDo) {
+  EXPECT_EQ(run({"explain", "handoffs", "nosuch"}).exit_code, 2);
+  const Ended block = run({"explain", "handoffs", "hgemm_v4", "--block", "9999"});
+  EXPECT_EQ(block.exit_code, 2);
+  EXPECT_TRUE(has(block.err, "9999")) << block.err;
+  const Ended launch = run({"explain", "handoffs", "a.ptx"});
+  EXPECT_EQ(launch.exit_code, 2);
+  EXPECT_TRUE(has(launch.err, "--launch")) << launch.err;
+  EXPECT_EQ(run({"explain", "handoffs", "r.tsr"}).exit_code, 2);
+}
+
+TEST_F(Theatre, OnlyTheTheatreIsAFilm) {
+  const Ended ended = run({"gui", "--headless", "--open", "preset 9x32", "--do", "export a.html"});
+  if (ended.exit_code == 4) SKIP_WHERE_NOTHING_DRAWS(ended.err);
+  EXPECT_EQ(ended.exit_code, 2);
+  EXPECT_TRUE(has(ended.err, "select theatre")) << ended.err;
+  EXPECT_TRUE(files().empty());
+}
+
+// What a browser paints is taken down letter by letter, and compared with what the page's own data
+// say: each tile on its way is painted once, and the further, the longer it has been under way.
+TEST_F(Theatre, ThePageIsPlayedByABrowserWithoutANetwork) {
+  const Ended made = run({"gui", "--headless", "--open", "hgemm_v7 --m 256 --n 256 --k 256", "--do",
+                          "run; select theatre; export page.html"});
+  if (made.exit_code == 4) SKIP_WHERE_NOTHING_DRAWS(made.err);
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  if (shell("command -v chromium").exit_code != 0) {
+    GTEST_SKIP() << "there is no chromium here to play it";
+  }
+  const std::string asked = R"js(<script>
+const seen = [];
+const plain = CanvasRenderingContext2D.prototype.fillText;
+let frame = null;
+CanvasRenderingContext2D.prototype.fillText = function(text, x, y) {
+  if (frame) frame.push([text, this.font, x, y]);
+  plain.call(this, text, x, y);
+};
+for (let i = 0; i < tilescope.times.length; ++i) {
+  frame = [];
+  tilescope.show(i);
+  seen.push({time: tilescope.times[i], state: tilescope.states[i], texts: frame});
+}
+frame = null;
+document.body.innerHTML = "";
+const out = document.createElement("pre");
+out.textContent = "BEGIN" + btoa(unescape(encodeURIComponent(JSON.stringify(seen)))) + "END";
+document.body.append(out);
+</script>)js";
+  std::string page = read("page.html");
+  page.insert(page.rfind("</body>"), asked);
+  write("asked.html", page);
+  const Ended played = shell(
+      "chromium --headless --no-sandbox --disable-gpu --no-first-run --user-data-dir=profile "
+      "--proxy-server=127.0.0.1:9 --dump-dom file://$PWD/asked.html > dom.txt 2> said.txt; "
+      "sed -n 's/.*BEGIN\\(.*\\)END.*/\\1/p' dom.txt | base64 -d > seen.json");
+  ASSERT_EQ(played.exit_code, 0) << played.err;
+  const json seen = json::parse(read("seen.json"));
+  ASSERT_GT(seen.size(), 50u);
+  std::size_t tiles = 0, moved = 0;
+  std::map<std::string, double> last;  // where a tile on its way was painted before
+  for (const json& frame : seen) {
+    std::set<std::string> on_the_way;
+    for (const json& copy : frame["state"]["copies"]) {
+      if (copy["out"].get<bool>() || copy["queued"].get<bool>()) continue;
+      const std::string what = copy["what"];
+      on_the_way.insert(what.substr(0, what.find(' ')) + " k" +
+                        std::to_string(copy["step"].get<int>()));
+    }
+    for (const std::string& label : on_the_way) {
+      // The tile itself is in the smaller letters; its place in the stage in larger ones.
+      double x = -1;
+      int count = 0;
+      for (const json& text : frame["texts"]) {
+        if (text[0] != label || !has(text[1], "11px")) continue;
+        x = text[2];
+        ++count;
+      }
+      EXPECT_EQ(count, 1) << label << " at " << frame["time"];
+      ++tiles;
+      if (last.count(label)) {
+        EXPECT_GT(x, last[label]) << label << " at " << frame["time"];
+        ++moved;
+      }
+      last[label] = x;
+    }
+  }
+  EXPECT_GT(tiles, 40u);
+  EXPECT_GT(moved, 30u);
+}
+
+}  // namespace
+}  // namespace tilescope::test
