@@ -1,4 +1,4 @@
-// tilescope explain desc|idesc|map VALUE | handoffs KERNEL
+// tilescope explain desc|idesc|map VALUE | handoffs KERNEL | why KERNEL
 #include <fmt/format.h>
 
 #include <cstring>
@@ -472,19 +472,20 @@ int explain(const Options& options, Terminal& terminal) {
   if (what == "desc" && one) return explain_matrix(options, terminal);
   if (what == "idesc" && one) return explain_instruction(options, terminal);
   if (what == "map" && options.words.size() <= 2) return explain_map(options, terminal);
-  if (what == "handoffs" && one) {
+  if ((what == "handoffs" || what == "why") && one) {
     HandoffsOptions handoffs = options.handoffs;
     handoffs.of = options.words[1];
     for (const auto& [name, value] :
          {std::pair("m", options.m), std::pair("n", options.n), std::pair("k", options.k)}) {
       if (value) handoffs.own[name] = std::to_string(*value);
     }
-    return explain_handoffs(handoffs, terminal);
+    return what == "why" ? explain_why(handoffs, terminal) : explain_handoffs(handoffs, terminal);
   }
   return terminal.fail(usage(
       "tilescope explain wants one of: desc and the 64 bits of a shared-memory descriptor, idesc "
       "and the 32 bits of an instruction descriptor, map and a tensor map's 128 bytes, map and "
-      "--dims, --box and the rest of cuTensorMapEncodeTiled's arguments, or handoffs and a kernel, "
+      "--dims, --box and the rest of cuTensorMapEncodeTiled's arguments, or handoffs or why and a "
+      "kernel, "
       "a PTX file with --launch, or a record (F.tsr)."));
 }
 
@@ -493,15 +494,15 @@ int explain(const Options& options, Terminal& terminal) {
 Action define_explain(CommandOptions& app) {
   const auto options = std::make_shared<Options>();
   Options& o = *options;
-  app.add_option("WHAT", o.words, "desc, idesc or map, and its bits; handoffs, and a kernel")
+  app.add_option("WHAT", o.words, "desc, idesc or map, and its bits; handoffs or why, and a kernel")
       .required();
-  app.add_option("--m", o.m, "handoffs: rows").type_name("M");
-  app.add_option("--n", o.n, "handoffs: columns").type_name("N");
-  app.add_option("--k", o.k, "handoffs: depth K").type_name("K");
-  app.add_option("--launch", o.handoffs.launch, "handoffs: how a PTX file is run")
+  app.add_option("--m", o.m, "handoffs, why: rows").type_name("M");
+  app.add_option("--n", o.n, "handoffs, why: columns").type_name("N");
+  app.add_option("--k", o.k, "handoffs, why: depth K").type_name("K");
+  app.add_option("--launch", o.handoffs.launch, "handoffs, why: how a PTX file is run")
       .type_name("F.toml");
   app.add_option("--device", o.handoffs.device,
-                 "handoffs: the simulated chip (default: one that the PTX is for)")
+                 "handoffs, why: the simulated chip (default: one that the PTX is for)")
       .type_name("NAME|F.toml");
   app.add_option("--block", o.handoffs.block, "handoffs: a CTA of the cluster told of (default 0)")
       .type_name("N");

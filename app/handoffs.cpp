@@ -12,6 +12,7 @@
 #include "app/reports.h"
 #include "app/runs.h"
 #include "core/io/record_file.h"
+#include "core/profile/critical_path.h"
 #include "core/profile/handoffs.h"
 #include "kernels/catalog/catalog.h"
 
@@ -174,6 +175,32 @@ int explain_handoffs(const HandoffsOptions& options, Terminal& terminal) {
   } else {
     terminal.print(sim::handoffs_text(*record, pipeline, options.uses));
   }
+  return 0;
+}
+
+int explain_why(const HandoffsOptions& options, Terminal& terminal) {
+  const Outcome<sim::Record> record = recorded(options, terminal);
+  if (!record) return terminal.fail(record.error());
+  const sim::Timeline timeline(*record);
+  const std::vector<sim::PathStep> path = sim::critical_path(timeline);
+  if (!terminal.json()) {
+    terminal.print(sim::path_text(*record, path));
+    return 0;
+  }
+  Json totals = Json::object(), steps = Json::array();
+  const auto sums = sim::totals_of(path);
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    if (sums[i]) totals[std::string(name_of(static_cast<sim::PathKind>(i)))] = sums[i];
+  }
+  for (const sim::PathStep& step : path) {
+    steps.push_back({{"what", name_of(step.kind)}, {"from", step.from}, {"to", step.to}});
+    if (step.event != sim::no_event) steps.back()["event"] = step.event;
+  }
+  terminal.document({{"ok", true},
+                     {"kernel", record->kernel},
+                     {"end", timeline.end()},
+                     {"totals", std::move(totals)},
+                     {"path", std::move(steps)}});
   return 0;
 }
 

@@ -1,5 +1,6 @@
-// `explain handoffs`: runs a kernel by a chip's clock, or reads a record, and tells who hands what
-// on to whom (core/profile/handoffs.h).
+// `explain handoffs` and `explain why`: they run a kernel by a chip's clock, or read a record, and
+// tell who hands what on to whom (core/profile/handoffs.h), or what the run's time was spent on
+// (core/profile/critical_path.h).
 #pragma once
 
 #include <cstdint>
@@ -21,5 +22,6 @@ struct HandoffsOptions {
 
 // Answers the exit code.
 int explain_handoffs(const HandoffsOptions& options, Terminal& terminal);
+int explain_why(const HandoffsOptions& options, Terminal& terminal);
 
 }  // namespace tilescope

@@ -91,9 +91,8 @@ Answer follow(Session& session, const TheatreView& view, std::string_view argume
     if (!there) {
       return Error{ErrorKind::mismatch, fmt::format("There is no warp {}.", words[1]), ""};
     }
-    now = {TheatreFollow::What::warp, *number(1), 0};
     session.state.spot.warp = static_cast<std::uint32_t>(*number(1));
-    return fmt::format("Warp {} is followed.", words[1]);
+    return fmt::format("Warp {} is looked at.", words[1]);
   }
   const bool stage = words.size() == 2 && words[0] == "stage" && number(1);
   const bool tile = words.size() == 3 && words[0] == "tile" && number(1) && number(2);

@@ -127,9 +127,7 @@ void inspect_theatre(const Session& session, std::vector<InspectorSection>& out)
   const TheatreFollow& follow = session.state.theatre.follow;
   if (follow.what != TheatreFollow::What::nothing) {
     InspectorSection followed{"Followed", {}, ""};
-    if (follow.what == TheatreFollow::What::warp) {
-      followed.lines.emplace_back("warp", fmt::format("{}", follow.number));
-    } else if (follow.number < p.stages.size()) {
+    if (follow.number < p.stages.size()) {
       followed.lines.emplace_back("place", stage_text(*view, follow.number));
       const sim::RingStage& stage = p.stages[follow.number];
       if (follow.what == TheatreFollow::What::tile && follow.filling < stage.fillings.size()) {
@@ -202,8 +200,6 @@ std::vector<std::string> theatre_lines(const ViewState& state) {
     out.push_back(fmt::format("theatre follow stage {}", f.number));
   } else if (f.what == TheatreFollow::What::tile) {
     out.push_back(fmt::format("theatre follow tile {} {}", f.number, f.filling));
-  } else if (f.what == TheatreFollow::What::warp) {
-    out.push_back(fmt::format("theatre follow warp {}", f.number));
   }
   return out;
 }

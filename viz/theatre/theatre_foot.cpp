@@ -33,6 +33,8 @@ void TheatrePainter::place_warps(const Box& room) {
     const std::size_t fits = std::min<std::size_t>(role.warps.size(), 32);
     const double each = std::min(24.0, (room.width * 0.36) / static_cast<double>(fits));
     for (std::size_t i = 0; i < fits; ++i) {
+      // Those of the other CTA of a pair stand apart: their numbers begin anew.
+      if (i > 0 && p_.warps[role.warps[i]].rank != p_.warps[role.warps[i - 1]].rank) x += 10;
       chips_[role.warps[i]] = {x, y, each - 4, warp_row - 6};
       x += each;
     }

@@ -299,7 +299,7 @@ class Look {
   std::string sentence() const {
     std::string out;
     if (!out_.products.empty()) {
-      const TheatreProduct& product = out_.products.front();
+      const TheatreProduct& product = out_.products.back();  // as pictures show it
       out += fmt::format("The tensor core multiplies k-step {} of {}", product.step, product.steps);
       const std::string from = stages_text(product.stages);
       if (!from.empty()) out += ", read from " + from;

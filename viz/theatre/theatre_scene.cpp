@@ -108,7 +108,6 @@ std::string TheatrePainter::follow_text() const {
   if (f.what == TheatreFollow::What::stage) {
     return "Followed: " + stage_text(s_.view, f.number);
   }
-  if (f.what == TheatreFollow::What::warp) return fmt::format("Followed: warp {}", f.number);
   if (const sim::Filling* filling = followed_filling()) {
     return fmt::format("Followed: {}, {}", parts_text(record_, filling->parts), life_of(*filling));
   }

@@ -18,9 +18,9 @@ namespace tilescope {
 
 // What is followed through the run; marked wherever it is.
 struct TheatreFollow {
-  enum class What : std::uint8_t { nothing, stage, tile, warp };
+  enum class What : std::uint8_t { nothing, stage, tile };
   What what = What::nothing;
-  std::size_t number = 0;   // of a stage or a tile's stage: Pipeline::stages; of a warp: its index
+  std::size_t number = 0;   // of a stage, or of a tile's: Pipeline::stages
   std::size_t filling = 0;  // of a tile: which use of the stage
   friend bool operator==(const TheatreFollow&, const TheatreFollow&) = default;
 };

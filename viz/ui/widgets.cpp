@@ -79,14 +79,14 @@ bool button(const Brush& brush, const char* id, const std::string& words, ImVec2
   return clicked;
 }
 
-float segmented_width(const Brush& brush, const Choice& choice) {
+float segmented_width(const Brush& brush, const Choice& choice, float spared) {
   float width =
       choice.title.empty() ? 0 : text_width(brush.fonts.words(TextSize::small), choice.title) + 8;
-  for (const Tab& option : choice.options) width += button_width(brush, option.label);
+  for (const Tab& option : choice.options) width += button_width(brush, option.label) - spared;
   return std::round(width);
 }
 
-const std::string* segmented(const Brush& brush, const Choice& choice, ImVec2 at) {
+const std::string* segmented(const Brush& brush, const Choice& choice, ImVec2 at, float spared) {
   const std::string* clicked = nullptr;
   ImFont* font = brush.fonts.words(TextSize::small);
   float x = at.x;
@@ -98,7 +98,7 @@ const std::string* segmented(const Brush& brush, const Choice& choice, ImVec2 at
   const float begin = x;
   ImGui::PushID(choice.title.c_str());
   for (const Tab& option : choice.options) {
-    const float width = button_width(brush, option.label);
+    const float width = button_width(brush, option.label) - spared;
     ImGui::SetCursorScreenPos({x, at.y});
     if (ImGui::InvisibleButton(option.label.c_str(), {width, button_height})) {
       clicked = &option.command;

@@ -38,8 +38,9 @@ float button_width(const Brush& brush, const std::string& words);
 inline constexpr float button_height = 32;
 
 // Options beside each other, the current one marked. Answers the command of the one clicked.
-const std::string* segmented(const Brush& brush, const Choice& choice, ImVec2 at);
-float segmented_width(const Brush& brush, const Choice& choice);
+// `spared`: pixels that each option is narrower, where they crowd.
+const std::string* segmented(const Brush& brush, const Choice& choice, ImVec2 at, float spared = 0);
+float segmented_width(const Brush& brush, const Choice& choice, float spared = 0);
 
 // What is chosen, with a mark that there is more to choose from. True when clicked.
 bool menu_button(const Brush& brush, const char* id, const std::string& words, ImVec2 at);

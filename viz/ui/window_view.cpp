@@ -39,6 +39,7 @@ float size_width(const Brush& brush, const SizeField& field) {
 struct Shown {
   Choice choice;
   bool folded = false;
+  float spared = 0;  // pixels that each option is narrower
 };
 
 const std::string& chosen_label(const Choice& choice) {
@@ -54,7 +55,7 @@ float title_width(const Brush& brush, const Choice& choice) {
 }
 
 float width_of(const Brush& brush, const Shown& shown) {
-  if (!shown.folded) return segmented_width(brush, shown.choice);
+  if (!shown.folded) return segmented_width(brush, shown.choice, shown.spared);
   return title_width(brush, shown.choice) + menu_button_width(brush, chosen_label(shown.choice));
 }
 
@@ -98,22 +99,26 @@ void WindowUi::draw_sizes(const Brush& brush, const Session& session, ImVec2 at)
 }
 
 // Views at the left, then the open kernel's sizes, choices at the right end. Where they crowd, the
-// sizes go first, since the field says them too; then choices fold, the last one first, and then
-// the views.
+// sizes go first, since the field says them too; then choices fold, the last one first, and the
+// views get narrower. They stay side by side as long as they fit: what is left over of the choices
+// is in the palette.
 void WindowUi::draw_controls(const Brush& brush, const Session& session, ImVec2 at, float width) {
   brush.line(at.x, at.y + kControls - 1, at.x + width, at.y + kControls - 1);
   const float y = at.y + 8, right = at.x + width - 16;
   float x = at.x + 16;
   const auto show = [&](const Shown& shown, float from) {
     if (shown.folded) return draw_folded(brush, shown.choice, {from, y});
-    if (const std::string* command = segmented(brush, shown.choice, {from, y})) issue(*command);
+    if (const std::string* command = segmented(brush, shown.choice, {from, y}, shown.spared))
+      issue(*command);
   };
   std::vector<Shown> choices;
   for (Choice& choice : view_choices(session)) choices.push_back({std::move(choice), true});
   const float least = row_width(brush, choices);
   if (std::vector<Tab> all = tabs(session); !all.empty()) {
     Shown views{{"", std::move(all)}, false};
-    views.folded = x + width_of(brush, views) + kGap + least > right;
+    constexpr float spared = 12;
+    if (x + width_of(brush, views) + kGap + least > right) views.spared = spared;
+    views.folded = x + width_of(brush, views) > right;
     show(views, x);
     x += width_of(brush, views) + kGap;
   }

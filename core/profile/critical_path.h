@@ -1,0 +1,55 @@
+// Why a run took as long as it did: the chain of events that each began when the one before ended,
+// from the end of the run back to its start. Read out of a record: a wait leads to the phase that
+// ended it, that to the arrival or operation that completed it, an operation to the one that its
+// unit was busy with before, or to the warp that issued it.
+//
+// Shortening anything that is not on the path does not make the run shorter; shortening a step
+// does, until another chain becomes the longest.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/record/timeline.h"
+
+namespace tilescope::sim {
+
+enum class PathKind : std::uint8_t {
+  start,      // before the CTA's first instruction
+  runs,       // a warp executes instructions
+  memory,     // a warp waits for what it loads itself: global or shared memory, TMEM
+  other,      // any other wait that no event is known to have ended
+  queued,     // an operation is issued, and its unit has not begun it: busy, or on the way
+  copies_in,  // TMA and bulk copies into shared memory, cp.async
+  copies_out,
+  products,  // tensor cores
+  moves,     // tcgen05.cp, ld, st
+  commit,    // tcgen05.commit
+  wakes,     // a phase is complete, and who waits for it has not gone on yet
+  count_
+};
+std::string_view name_of(PathKind kind);  // "copies in"
+
+struct PathStep {
+  PathKind kind = PathKind::runs;
+  Cycle from = 0, to = 0;
+  EventId event = no_event;  // that takes the time; of `wakes` the phase
+};
+
+// From the start of the run to its end, without gaps. Of the cluster whose last event ends last
+// among those that are kept whole.
+std::vector<PathStep> critical_path(const Timeline& timeline);
+
+// Cycles of each kind.
+std::array<Cycle, static_cast<std::size_t>(PathKind::count_)> totals_of(
+    const std::vector<PathStep>& path);
+
+// As text: totals, then the path; steps that repeat in the same order are told once, with how
+// often.
+std::string path_text(const Record& record, const std::vector<PathStep>& path,
+                      std::size_t most_lines = 40);
+
+}  // namespace tilescope::sim
