@@ -128,11 +128,11 @@ document.body.append(out);
                         std::to_string(copy["step"].get<int>()));
     }
     for (const std::string& label : on_the_way) {
-      // The tile itself is in the smaller letters; its place in the stage in larger ones.
+      // Its place in the stage has its name only when it is there.
       double x = -1;
       int count = 0;
       for (const json& text : frame["texts"]) {
-        if (text[0] != label || !has(text[1], "11px")) continue;
+        if (text[0] != label) continue;
         x = text[2];
         ++count;
       }

@@ -84,7 +84,7 @@ TEST(CriticalPath, TheTextHasTotalsAndTheWay) {
   const Timeline timeline(record);
   const std::string text = path_text(record, critical_path(timeline));
   for (const char* part : {"The longest chain takes 300 cycles", "80  26.7%  copies in",
-                           "40  13.3%  products", "CTA 1 warp 2", "pipeline.cu:8"}) {
+                           "40  13.3%  products", "CTA 1 warp 1", "pipeline.cu:8"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
 }

@@ -119,7 +119,7 @@ void inspect_theatre(const Session& session, std::vector<InspectorSection>& out)
   moment.lines.emplace_back("products under way", fmt::format("{}", now.products.size()));
   if (now.queued) moment.lines.emplace_back("products queued", fmt::format("{}", now.queued));
   if (record.timed) {
-    moment.links.push_back({"machine", "bring it here",
+    moment.links.push_back({"go", "bring the machine here",
                             fmt::format("go {}", std::llround(std::max(0.0, now.at))), false});
   }
   out.push_back(std::move(moment));
@@ -168,8 +168,10 @@ void inspect_theatre(const Session& session, std::vector<InspectorSection>& out)
     if (of.rank != shown.rank || of.unit != sim::Unit::mbarrier) continue;
     const TheatreBarrier& b = now.barriers[i];
     std::string text = fmt::format("phase {}", b.phase);
-    if (b.arrivals_of) text += fmt::format(", {}/{}", b.arrivals, b.arrivals_of);
-    if (b.bytes_of) text += fmt::format(", {} B", grouped(b.bytes));
+    if (b.arrivals_of) text += fmt::format(", {} of {} arrived", b.arrivals, b.arrivals_of);
+    if (b.bytes_of) {
+      text += fmt::format(", {} of {} bytes", grouped(b.bytes), grouped(b.bytes_of));
+    }
     if (!b.waiting.empty()) text += fmt::format(", {} waiting", b.waiting.size());
     barriers.lines.emplace_back(barrier_text(record, of, shown.rank), std::move(text));
   }

@@ -157,13 +157,13 @@ void TheatrePainter::draw_tokens() {
 }
 
 void TheatrePainter::token(Point at, const std::string& label, Rgba colour, bool queued) {
-  const double width = std::max(22.0, text_width(label, 11, Family::sans) + 10);
+  const double width = std::max(22.0, text_width(label, small_text, Family::sans) + 10);
   const Box box{at.x - width / 2, at.y - 9, width, 18};
   scene_.add(Rectangle{box,
                        queued ? Ink(Role::paper) : Ink(colour),
                        {queued ? Ink(colour) : Ink(Role::paper), 1.5, queued},
                        4});
-  scene_.add(words(box.centre(), label, Across::centre, 11.0, FontWeight::bold,
+  scene_.add(words(box.centre(), label, Across::centre, small_text, FontWeight::bold,
                    queued ? Ink(Role::text) : Ink(text_on(colour))));
 }
 

@@ -49,10 +49,12 @@ void TheatrePainter::draw_ties() {
     const auto chip = chips_.find(i);
     if (warp.rank != s_.rank || warp.index != s_.warp || chip == chips_.end()) continue;
     if (!now.barrier || !dials_.count(*now.barrier)) continue;
-    const Point from{chip->second.centre().x, chip->second.y}, to = dials_[*now.barrier];
+    const Point from{chip->second.x, chip->second.centre().y}, to = dials_[*now.barrier];
+    const double beside = from.x - 7;  // of the chips, past those of other roles
     Line tie;
     tie.stroke = {Role::accent, 1, true};
-    tie.points = {from, {from.x, warps_.y + 2}, {to.x, warps_.y + 2}, {to.x, to.y + dial}};
+    tie.points = {
+        from, {beside, from.y}, {beside, warps_.y + 2}, {to.x, warps_.y + 2}, {to.x, to.y + dial}};
     scene_.add(std::move(tie));
   }
 }
@@ -94,7 +96,8 @@ void TheatrePainter::draw_chip(std::size_t warp, const Box& box) {
   }
   if (looked_at) scene_.add(Rectangle{box.grown(1), {}, {Role::accent, 2, false}, 3});
   if (box.width >= 14) {
-    scene_.add(words(box.centre(), fmt::format("{}", of.index), Across::centre, Family::mono, 11.0,
+    scene_.add(words(box.centre(), fmt::format("{}", of.index), Across::centre, Family::mono,
+                     small_text,
                      now.state == State::runs    ? Ink(Role::paper)
                      : now.state == State::waits ? Ink(Role::text)
                                                  : Ink(Role::quiet)));
@@ -145,7 +148,7 @@ TheatreFrame TheatrePainter::draw_strip(const Box& room) {
   scene_.begin("time");
   const double label = std::min(92.0, room.width * 0.12);
   const Box strip{room.x + label, room.y, room.width - label, room.height - 20};
-  TheatreFrame frame{strip, s_.view.begin(), std::max(s_.view.end(), s_.view.begin() + 1)};
+  TheatreFrame frame{strip, 0, std::max(s_.view.end(), 1.0)};
   double y = strip.y + 4;
   scene_.add(Rectangle{
       {strip.x, y - 2, strip.width, lane * static_cast<double>(s_.view.activity().size()) + 4},
@@ -153,7 +156,8 @@ TheatreFrame TheatrePainter::draw_strip(const Box& room) {
       {},
       0});
   for (const TheatreActivity& one : s_.view.activity()) {
-    scene_.add(words({strip.x - 6, y + lane / 2 - 1}, one.name, Across::right, 11.0, Role::quiet));
+    scene_.add(
+        words({strip.x - 6, y + lane / 2 - 1}, one.name, Across::right, small_text, Role::quiet));
     std::vector<Rgba> colours;
     for (const float share : one.share) {
       colours.push_back(
@@ -172,9 +176,9 @@ TheatreFrame TheatrePainter::draw_strip(const Box& room) {
   scene_.add(std::move(now));
   scene_.add(Rectangle{{x - 5, y + 4, 10, 8}, Ink(Role::accent), {}, 2});
   scene_.add(words({strip.x, y + 14}, grouped(static_cast<std::uint64_t>(frame.begin)),
-                   Family::mono, Role::quiet, 11.0));
+                   Family::mono, Role::quiet, small_text));
   scene_.add(words({strip.right(), y + 14}, grouped(static_cast<std::uint64_t>(frame.end)),
-                   Across::right, Family::mono, Role::quiet, 11.0));
+                   Across::right, Family::mono, Role::quiet, small_text));
   frame.strip.height = y + 12 - strip.y;
   scene_.hints.push_back({frame.strip, "drag to another time"});
   scene_.end();

@@ -300,7 +300,8 @@ class Look {
     std::string out;
     if (!out_.products.empty()) {
       const TheatreProduct& product = out_.products.back();  // as pictures show it
-      out += fmt::format("The tensor core multiplies k-step {} of {}", product.step, product.steps);
+      out += fmt::format("The tensor core multiplies k-step {} of 0 to {}", product.step,
+                         product.steps - 1);
       const std::string from = stages_text(product.stages);
       if (!from.empty()) out += ", read from " + from;
       out += ". ";

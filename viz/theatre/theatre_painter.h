@@ -57,7 +57,6 @@ class TheatrePainter {
   void draw_stage(std::size_t number, std::size_t in_ring, const Box& row);
   // The tiles in a stage, each with the share of it that is there.
   void draw_filling(const TheatreStage& now, const Box& box, bool small);
-  std::string state_text(const TheatreStage& now) const { return std::string(name_of(now.state)); }
   double share_of_copy(sim::EventId id) const;
 
   // sums

@@ -40,7 +40,8 @@ void TheatrePainter::draw_dial(std::size_t barrier, Point at, std::uint8_t rank,
     scene_.add(words({x, at.y},
                      fitted(barrier_text(record_, of, of.rank), 62, small_text, Family::sans),
                      Role::quiet, across));
-    if (waited) scene_.add(words({x, at.y + 15}, waiting_text(now), Role::accent, 11.0, across));
+    if (waited)
+      scene_.add(words({x, at.y + 15}, waiting_text(now), Role::accent, small_text, across));
   }
   std::string hint = fmt::format("{}, phase {} (parity {})", name, now.phase, now.phase % 2);
   if (now.arrivals_of) hint += fmt::format(", {} of {} arrivals", now.arrivals, now.arrivals_of);
@@ -169,22 +170,19 @@ void TheatrePainter::draw_filling(const TheatreStage& now, const Box& box, bool 
       const Ink ink = now.state == State::used ? faint(f.step) : Ink(solid);
       scene_.add(Rectangle{filled, ink, {}, 2});
     }
-    if (small || tile.width < 34) continue;
-    const bool on_solid = now.state != State::coming && now.state != State::used;
+    // What is still on its way has its name on the way.
+    if (small || tile.width < 34 || (apart && there < 1)) continue;
     std::string label =
         apart && i < f.parts.size() ? record_.buffers[f.parts[i].buffer].name : std::string();
     label += fmt::format("{}k{}", label.empty() ? "" : " ", f.step);
-    const double size = tile.width < 60 ? 11.0 : small_text;
     const bool two = tile.height > 34;
-    const Ink ink = on_solid ? Ink(text_on(solid)) : Ink(Role::text);
+    const Ink ink = now.state == State::used ? Ink(Role::text) : Ink(text_on(solid));
+    if (text_width(label, small_text, Family::sans, FontWeight::bold) > tile.width) continue;
     scene_.add(words({tile.centre().x, tile.centre().y - (two ? 8 : 0)}, label, Across::centre,
-                     size, FontWeight::bold, ink));
-    if (two && (apart ? i == 0 : true)) {
-      const std::string state = state_text(now);
-      if (text_width(state, 11, Family::sans) < tile.width - 4) {
-        scene_.add(words({tile.centre().x, tile.centre().y + 9}, state, Across::centre, 11.0,
-                         on_solid ? Ink(text_on(solid)) : Ink(Role::quiet)));
-      }
+                     FontWeight::bold, ink));
+    const std::string state(now.state == State::coming ? "there" : name_of(now.state));
+    if (two && i == 0 && text_width(state, small_text, Family::sans) < tile.width - 4) {
+      scene_.add(words({tile.centre().x, tile.centre().y + 9}, state, Across::centre, ink));
     }
   }
 }
@@ -265,7 +263,7 @@ void TheatrePainter::draw_sum(std::size_t number, const Box& box) {
   }
   std::string state(name_of(now.state));
   if (now.state == State::adding) {
-    state = fmt::format("k{} of {}", now.step, now.sum->last_step + 1);
+    state = fmt::format("k{} of 0 to {}", now.step, now.sum->last_step);
   } else if (now.state == State::read) {
     state = fmt::format("being read, {:.0f}%", 100 * now.read);
   }
@@ -354,7 +352,8 @@ void TheatrePainter::draw_core_of(const Box& box, std::uint8_t rank, bool pair) 
             FontWeight::regular, Role::quiet);
     }
   } else {
-    plate(box.y + 38, s_.now.queued ? "next one begins" : "idle", FontWeight::regular, Role::quiet);
+    plate(box.y + 38, s_.now.queued ? "next is on its way" : "idle", FontWeight::regular,
+          Role::quiet);
   }
   if (s_.now.queued && box.height > 92) {
     plate(box.y + 78, fmt::format("{} queued", s_.now.queued), FontWeight::regular, Role::quiet);
@@ -369,8 +368,8 @@ void TheatrePainter::draw_core_of(const Box& box, std::uint8_t rank, bool pair) 
 void TheatrePainter::link(Point from, Point to, Rgba colour) {
   Line line;
   line.stroke = {Ink(colour), 3, false};
-  const double half = (from.x + to.x) / 2;
-  line.points = {from, {half, from.y}, {half, to.y}, to};
+  const double turn = std::max((from.x + to.x) / 2, to.x - 18);
+  line.points = {from, {turn, from.y}, {turn, to.y}, to};
   line.arrow = true;
   scene_.add(std::move(line));
 }

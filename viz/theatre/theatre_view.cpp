@@ -126,7 +126,7 @@ void TheatreView::add_activity(std::string name, const std::vector<EventId>& ope
   if (operations.empty()) return;
   TheatreActivity out;
   out.name = std::move(name);
-  const double length = std::max(1.0, end() - begin()) / TheatreActivity::buckets;
+  const double length = std::max(1.0, end()) / TheatreActivity::buckets;
   std::vector<std::pair<double, double>> spans;
   for (const EventId id : operations) {
     const sim::Event e = record_->events[id];
@@ -134,14 +134,13 @@ void TheatreView::add_activity(std::string name, const std::vector<EventId>& ope
     spans.emplace_back(static_cast<double>(e.begin), std::max(to, static_cast<double>(e.begin)));
   }
   std::sort(spans.begin(), spans.end());
-  double covered = begin();  // what overlaps counts once
+  double covered = 0;  // what overlaps counts once
   for (auto [from, to] : spans) {
     from = std::max(from, covered);
     if (to <= from) continue;
     covered = to;
-    for (auto i = static_cast<std::size_t>((from - begin()) / length); i < TheatreActivity::buckets;
-         ++i) {
-      const double left = begin() + static_cast<double>(i) * length;
+    for (auto i = static_cast<std::size_t>(from / length); i < TheatreActivity::buckets; ++i) {
+      const double left = static_cast<double>(i) * length;
       if (left >= to) break;
       const double overlap = std::min(to, left + length) - std::max(from, left);
       if (overlap > 0) out.share[i] += static_cast<float>(overlap / length);
