@@ -73,6 +73,7 @@ struct TensorOrder {
   std::uint64_t before = 0;        // fence::before_thread_sync
   std::uint64_t arrived = 0;       // arrived somewhere, for others to pass
   std::uint64_t told = 0;          // the last fence::before_thread_sync before an arrival
+  std::uint64_t awaited = 0;       // wait::st
 
   TensorClock heard;  // at the barriers that it has passed
 
