@@ -233,12 +233,12 @@ void note_race(Core& x, int lane, const Block& home, TensorUse use, const Tensor
 bool is_freed_under(Core& x, int lane, const ProductInFlight& product,
                     const std::vector<CellRange>& cells) {
   const u32 warp = product.thread / 32;
-  if (!x.block->races.on() || product.issuer != x.block->rank || warp == x.warp->index)
+  if (!x.block->races.on() || product.issuer != x.block->rank || warp == x.warp->index ||
+      x.block->races.has_seen(x.warp->index, warp, product.operation->since)) {
     return false;
-  const std::uint64_t known = x.block->tensor.heard(x.warp->index, warp).arrived;
+  }
   for (const TensorEvent* past : x.block->tensor.past.touching(cells)) {
     if (!past->product || past->by_peer || past->warp != warp || past->pc != product.pc) continue;
-    if (known >= past->at) continue;
     // Where this warp has passed no barrier since, the history of the cells tells it.
     if (!is_race(x, *past))
       note_race(x, lane, *x.block, TensorUse::release, *past, *x.block, cells);
