@@ -83,7 +83,7 @@ std::string text_of_counts(const ReportGroup& group) {
   if (group.times <= 1) return "";
   if (!group.places) return fmt::format("{} times", group.times);
   return fmt::format("{} times {}: {}, {} of {}", group.times,
-                     group.pair.empty() ? "at this line" : group.pair,
+                     group.pair.empty() || group.places == 1 ? "at this line" : group.pair,
                      number_of(group.places, "PTX line"), number_of(group.warps, "warp"),
                      number_of(group.blocks, "CTA"));
 }

@@ -227,18 +227,19 @@ bool is_race(const Core& x, const TensorEvent& past);
 void note_race(Core& x, int lane, const Block& home, TensorUse use, const TensorEvent& past,
                const Block& by, const std::vector<CellRange>& cells);
 
-// Columns are freed under a product of another warp whose issue this warp has not heard of: then
-// the product could be over as well, and nothing on the chip but another allocation minds
-// (CuTeDSL's backward attention: the warps that free have waited for the product before).
+// Columns are freed under a product of another warp that has arrived nowhere since its issue, but
+// by commits, which are still to come: so this warp cannot have heard of it, the product could be
+// over as well, and nothing on the chip but another allocation minds (CuTeDSL's backward attention:
+// the warps that free have waited for the product before).
 bool is_freed_under(Core& x, int lane, const ProductInFlight& product,
                     const std::vector<CellRange>& cells) {
   const u32 warp = product.thread / 32;
-  if (!x.block->races.on() || product.issuer != x.block->rank || warp == x.warp->index ||
-      x.block->races.has_seen(x.warp->index, warp, product.operation->since)) {
+  if (!x.block->races.on() || product.issuer != x.block->rank || warp == x.warp->index)
     return false;
-  }
-  for (const TensorEvent* past : x.block->tensor.past.touching(cells)) {
+  const TensorUnit& unit = x.block->tensor;
+  for (const TensorEvent* past : unit.past.touching(cells)) {
     if (!past->product || past->by_peer || past->warp != warp || past->pc != product.pc) continue;
+    if (unit.order[warp].came >= past->at) continue;
     // Where this warp has passed no barrier since, the history of the cells tells it.
     if (!is_race(x, *past))
       note_race(x, lane, *x.block, TensorUse::release, *past, *x.block, cells);
