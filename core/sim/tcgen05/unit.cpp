@@ -238,7 +238,8 @@ bool is_freed_under(Core& x, int lane, const ProductInFlight& product,
     return false;
   const TensorUnit& unit = x.block->tensor;
   for (const TensorEvent* past : unit.past.touching(cells)) {
-    if (!past->product || past->by_peer || past->warp != warp || past->pc != product.pc) continue;
+    // The last one with these cells: of several into one accumulator all are in flight.
+    if (!past->product || past->by_peer || past->warp != warp) continue;
     if (unit.order[warp].came >= past->at) continue;
     // Where this warp has passed no barrier since, the history of the cells tells it.
     if (!is_race(x, *past))
