@@ -360,11 +360,12 @@ Outcome<Map> map_of_bytes(const std::string& text) {
     }
   }
   Map out;
-  if (const auto ours = sim::decode_map(bytes)) {
+  const auto driver = decode_driver_map(bytes);
+  const bool is_drivers = driver && driver->fields.address % 16 == 0;
+  if (const auto ours = sim::decode_map(bytes); ours && !is_drivers) {
     out.fields = *ours;
     return out;
   }
-  const auto driver = decode_driver_map(bytes);
   if (!driver) {
     return Error{ErrorKind::unreadable,
                  "These 128 bytes are no tensor map, as the CUDA driver makes them for an H100, or "

@@ -307,6 +307,7 @@ std::optional<Error> choose_device(Options& options) {
   const Outcome<DeviceDescription> device = device_described(options.device);
   if (!device) return device.error();
   options.order.device = *device;
+  options.order.device_named = true;
   options.run.processors = device->processors;
   return std::nullopt;
 }

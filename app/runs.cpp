@@ -384,6 +384,9 @@ sim::Options simulator_options(const Order& order) {
   options.warm = order.warm;
   options.waves = static_cast<std::uint32_t>(std::min<std::uint64_t>(order.waves, 1u << 30));
   options.calculates = options.races = order.calculates;
+  if (order.device_named) {
+    options.capability = static_cast<std::uint32_t>(10 * order.device.major + order.device.minor);
+  }
   options.processors = order.device.processors;
   options.processor_blocks = order.device.blocks;
   options.processor_threads = order.device.threads;

@@ -103,6 +103,7 @@ struct Order {
   bool first_columns = false;
   bool exact = true;
   DeviceDescription device;           // the chip that is simulated
+  bool device_named = false;          // by the user; else it is one that fits the PTX
   sim::Executor* executor = nullptr;  // of sums, or null; lives longer than the run
   bool clocked = false;               // by the device's times, where it has some
   sim::Recorder* recorder = nullptr;  // of what happens, or null; lives longer than the run

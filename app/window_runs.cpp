@@ -139,6 +139,7 @@ Outcome<WindowRun> prepare_window_run(std::string_view name, const KernelOptions
   // Seed 0 is in turn, as on the command line.
   const bool drawn = order->lazy || options.count("schedule") != 0;
   order->device = std::move(*device);
+  order->device_named = asked != options.end();
   order->clocked = !drawn && order->device.times.known();
   const auto numerics = options.find("numerics");
   order->exact = numerics == options.end() ? exact_by_default(*run) : numerics->second == "exact";

@@ -139,10 +139,12 @@ bool BodyParser::registers(std::uint32_t scope) {
 }
 
 bool BodyParser::variables(std::uint32_t scope, Space space) {
+  bool further = false;
   do {
     Variable variable;
     variable.space = space;
-    if (!cursor_.variable(variable)) return false;
+    if (!(further ? cursor_.further_variable(variable) : cursor_.variable(variable))) return false;
+    further = true;
     body_.scopes[scope].variables.push_back(static_cast<std::uint32_t>(body_.variables.size()));
     body_.variables.push_back(std::move(variable));
   } while (cursor_.accept(','));

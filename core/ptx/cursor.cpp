@@ -247,8 +247,7 @@ bool Cursor::initialiser(Variable& out) {
 }
 
 bool Cursor::variable(Variable& out) {
-  std::uint64_t elements = 1;
-  out.line = peek().line;
+  declared_ = {};
   bool aligned = false;
   for (; peek().kind == Token::Kind::dotted; take()) {
     const std::string_view text = peek().text;
@@ -259,26 +258,37 @@ bool Cursor::variable(Variable& out) {
       if (value == 0 || value > 4096 || (value & (value - 1))) {
         return fail(fmt::format("an alignment of {} is not a power of two up to 4096", value));
       }
-      out.align = static_cast<std::uint32_t>(value);
+      declared_.align = static_cast<std::uint32_t>(value);
       aligned = true;
       if (peek().kind != Token::Kind::dotted) break;
     }
     const std::string_view next = peek().text;
     if (next == ".v2") {
-      elements = 2;
+      declared_.elements = 2;
     } else if (next == ".v4") {
-      elements = 4;
+      declared_.elements = 4;
     } else if (next == ".attribute") {
       return fail(".attribute of a variable is not understood");
     } else if (Type type = type_named(next.substr(1)); type != Type::none && type != Type::pred) {
-      out.type = type;
+      declared_.type = type;
       take();
       break;
     } else {
       return fail(fmt::format("'{}' is not a type that a variable can have", next));
     }
   }
-  if (!aligned) out.align = static_cast<std::uint32_t>(bytes_of(out.type) * elements);
+  if (!aligned) {
+    declared_.align = static_cast<std::uint32_t>(
+        static_cast<std::uint64_t>(bytes_of(declared_.type)) * declared_.elements);
+  }
+  return further_variable(out);
+}
+
+bool Cursor::further_variable(Variable& out) {
+  out.line = peek().line;
+  out.type = declared_.type;
+  out.align = declared_.align;
+  std::uint64_t elements = declared_.elements;
   bool open = false;
   if (!word(out.name, "the name of a variable") || !extents(out, elements, open)) return false;
   if (accept('=')) {

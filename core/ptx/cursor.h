@@ -39,6 +39,8 @@ class Cursor {
   bool integer(std::uint64_t& out, std::string_view context);  // a constant expression (4.5.5)
   // After its state space: [.align n] [.v2|.v4] .type name [dims] [= initialiser], without ';'.
   bool variable(Variable& out);
+  // Behind a comma after that: name [dims] [= initialiser], of the same type and alignment.
+  bool further_variable(Variable& out);
 
   bool fail(std::string sentence);  // at peek(); keeps the first; always false
   bool fail_at(std::uint32_t line, std::string sentence);
@@ -59,8 +61,14 @@ class Cursor {
   Lexer lexer_;
   Error error_;
   bool failed_ = false;
-  int depth_ = 0;  // of brackets inside constants and initialisers: bounded, so text cannot
-                   // overflow the stack
+  struct Declared {
+    Type type = Type::b8;
+    std::uint32_t align = 1;
+    std::uint64_t elements = 1;  // of a vector
+  };
+  Declared declared_;  // the last variable
+  int depth_ = 0;      // of brackets inside constants and initialisers: bounded, so text cannot
+                       // overflow the stack
 };
 
 // Text to a literal; false if it is none. Exposed for the tests.

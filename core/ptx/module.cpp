@@ -113,12 +113,14 @@ bool ModuleParser::directive() {
 }
 
 bool ModuleParser::variables(Space space) {
+  bool further = false;
   do {
     Variable variable;
     variable.space = space;
     variable.linkage = linkage_;
     variable.part = number_;
-    if (!cursor_.variable(variable)) return false;
+    if (!(further ? cursor_.further_variable(variable) : cursor_.variable(variable))) return false;
+    further = true;
     module_.variables.push_back(std::move(variable));
   } while (cursor_.accept(','));
   return cursor_.expect(';', "after a variable");

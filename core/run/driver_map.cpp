@@ -31,7 +31,7 @@ std::optional<DriverMap> decode_driver_map(const std::array<std::byte, map_bytes
   const std::optional<DType> type = types[get(1, 7, 4)];
   const auto rank = static_cast<u32>(get(1, 4, 3)) + 1;
   const bool im2col = get(1, 0, 1);
-  if (!type || rank > most_map_dims || get(1, 1, 3) || get(1, 19, 2) || get(1, 22, 10) ||
+  if (!type || rank > most_map_dims || get(1, 1, 3) > 1 || get(1, 19, 2) || get(1, 22, 10) ||
       get(1, 11, 2) == 3 || get(3, 48, 16) || get(6, 47, 9) || get(7, 42, 22) ||
       (im2col ? rank < 3 : get(7, 32, 10)) || (get(1, 16, 1) && *type != DType::f32)) {
     return std::nullopt;

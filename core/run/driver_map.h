@@ -19,8 +19,10 @@
 //   8   bytes of a copy    9  bytes of the swizzle's pattern (16 without one)
 //
 // Bits 36-39 of strides were seen on an H200; type 11 is in the maps that CuTeDSL writes for
-// sm_100. Not looked at: bit 21 of word 1, which some drivers set for small tensors (CuTe clears it
-// for those up to 13.1). Not seen: types of 4 and 6 bits in 16 bytes, the swizzles of sm_100.
+// sm_100, as is a bit 1 of word 1 that says nothing else known (kernels of CuTeDSL 4.8 write maps
+// by themselves, 64 bytes each). Not looked at: bit 21 of word 1, which some drivers set for small
+// tensors (CuTe clears it for those up to 13.1). Not seen: types of 4 and 6 bits in 16 bytes, the
+// swizzles of sm_100.
 #pragma once
 
 #include <array>

@@ -155,6 +155,9 @@ struct Report {
   std::string kind;      // stable, for --json and tests: "out_of_bounds", "misaligned", ...
   std::string sentence;  // complete, without the site
   std::string expected, found;
+  // Of two instructions that nothing orders: their kinds, "tcgen05.mma, then tcgen05.cp", where all
+  // such pairs of a kernel are told together (core/run/report_groups.h). Else empty.
+  std::string pair = {};
   Site site;
   std::uint64_t count = 1;  // how often at this site
   WarpSet warps = {};       // by whom; empty: only by the site's

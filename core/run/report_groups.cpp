@@ -57,12 +57,14 @@ std::vector<ReportGroup> groups(const std::vector<Report>& reports) {
     const Report& r = reports[i];
     const Line line = line_of(r.site);
     std::size_t at = out.size();
-    if (line.number) {
+    if (!r.pair.empty()) {
+      at = known.try_emplace({r.weight, r.kind, r.site.kernel, r.pair, 0}, at).first->second;
+    } else if (line.number) {
       at = known.try_emplace({r.weight, r.kind, r.site.kernel, line.file, line.number}, at)
                .first->second;
     }
     if (at == out.size()) {
-      out.emplace_back();
+      out.emplace_back().pair = r.pair;
       seen.emplace_back();
     }
     out[at].members.push_back(i);
@@ -80,7 +82,8 @@ std::vector<ReportGroup> groups(const std::vector<Report>& reports) {
 std::string text_of_counts(const ReportGroup& group) {
   if (group.times <= 1) return "";
   if (!group.places) return fmt::format("{} times", group.times);
-  return fmt::format("{} times at this line: {}, {} of {}", group.times,
+  return fmt::format("{} times {}: {}, {} of {}", group.times,
+                     group.pair.empty() || group.places == 1 ? "at this line" : group.pair,
                      number_of(group.places, "PTX line"), number_of(group.warps, "warp"),
                      number_of(group.blocks, "CTA"));
 }

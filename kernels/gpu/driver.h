@@ -67,7 +67,7 @@ struct LaunchAttribute {  // CUlaunchAttribute
   } value;
 };
 // CUlaunchAttributeID
-constexpr int cluster_dimension = 4, programmatic_stream_serialization = 6;
+constexpr int cooperative = 2, cluster_dimension = 4, programmatic_stream_serialization = 6;
 
 struct LaunchConfig {  // CUlaunchConfig
   unsigned grid[3], block[3], shared_bytes;

@@ -75,6 +75,7 @@ Outcome<Launcher> Launcher::load(std::shared_ptr<Context> context, const Chip& c
   out.context_->enter();
   out.cluster_ = cluster_of(entry, launch);
   out.begins_early_ = waits_for_launches_before(module, entry);
+  out.meets_ = program.ptx.find("%envreg2") != std::string::npos;
   std::string log;
   const Result result = gpu::load(out.context_, program, out.module_, log);
   if (result != Result::success) return not_loaded(driver, chip, program.name, result, log);
@@ -161,7 +162,7 @@ Result Launcher::enqueue(const Launch& l, std::vector<Argument>& arguments) cons
                       nullptr,
                       nullptr,
                       0};
-  LaunchAttribute attributes[2]{};
+  LaunchAttribute attributes[3]{};
   config.attributes = attributes;
   if (const Dim3 cluster = l.cluster.value_or(cluster_); cluster.count() > 1) {
     LaunchAttribute& attribute = attributes[config.attribute_count++];
@@ -169,6 +170,11 @@ Result Launcher::enqueue(const Launch& l, std::vector<Argument>& arguments) cons
     attribute.value.cluster[0] = cluster.x;
     attribute.value.cluster[1] = cluster.y;
     attribute.value.cluster[2] = cluster.z;
+  }
+  if (meets_) {
+    LaunchAttribute& attribute = attributes[config.attribute_count++];
+    attribute.id = cooperative;
+    attribute.value.allowed = 1;
   }
   if (begins_early_) {
     LaunchAttribute& attribute = attributes[config.attribute_count++];

@@ -39,6 +39,9 @@ class Launcher {
   std::string entry_;
   Dim3 cluster_;  // where the launch says none
   bool begins_early_ = false;
+  // Its blocks meet in grid.sync(), at what the driver keeps for a cooperative launch only, and
+  // names in %envreg1 and %envreg2 (core/ptx/program.h).
+  bool meets_ = false;
   Module module_;
   CUfunction function_ = nullptr;
 };

@@ -41,7 +41,8 @@ def recorder() -> pathlib.Path:
     """The folder of libcudart.so.13, which is also there by the driver's name. What the real library
     has and the recorder has not is a stub that answers cudaErrorNotSupported and is named once."""
     sources = [HERE / "runtime.cpp", ROOT / "core/run/tensor_map.cpp",
-               ROOT / "core/sim/async/map_bits.cpp", ROOT / "core/numeric/dtype.cpp"]
+               ROOT / "core/sim/async/map_bits.cpp", ROOT / "core/run/driver_map.cpp",
+               ROOT / "core/numeric/dtype.cpp"]
     seen = hashlib.sha256(b"".join(file.read_bytes() for file in [
         *sources, HERE / "arena.h", HERE / "common.h", ROOT / "core/run/tensor_map.h", pathlib.Path(__file__)]))
     folder = BUILT / f"recorder_{seen.hexdigest()[:12]}"

@@ -164,6 +164,13 @@ class Stream:
 
     wait_event = record_event = query = wait_stream
 
+    # As a profiler: nothing was timed.
+    def key_averages(self, *arguments, **keywords):
+        return self
+
+    def table(self, *arguments, **keywords):
+        return ""
+
 
 class Event:
     def __init__(self, *arguments, **keywords):

@@ -59,7 +59,7 @@ const std::vector<Planted> planted = {
     {square, "less mbarrier.init #1", 0, 0, true, "fault operand_overwritten", "cp.async.bulk.tensor writes", ""},
     {square, "more mbarrier.init #1", 0, 0, false, "fault deadlock", "phase 0 lacks 1 of 7 arrivals", "here"},
     {square, "own only of mbarrier.arrive #*", 0, 0, false, "fault deadlock", "lacks 4 of 6 arrivals", ""},
-    {square, "drop barrier.cluster.arrive #0 & drop barrier.cluster.wait #0", 0, 0, false, "fault peer_not_started", "has not started", "next cp.async.bulk.tensor"},
+    {square, "drop barrier.cluster.arrive #0 & drop barrier.cluster.wait #0", 0, 0, false, "hazard peer_not_started", "nothing guarantees that it has started", "next cp.async.bulk.tensor"},
     // Multicast: what is sent to whom.
     {tall, "only one cp.async.bulk #*", 0, 0, false, "fault deadlock", "lacks 32768 bytes", ""},
     {wide, "not first cp.async.bulk #*", 0, 0, false, "fault deadlock", "lacks 32768 bytes", ""},

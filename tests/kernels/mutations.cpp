@@ -43,7 +43,7 @@ const std::vector<Planted> planted_mutations = {
     {"wgmma_v6", "move wgmma.mma_async behind wgmma.commit_group", 1, 0, true, "fault operand_overwritten", "still in flight", ""},
     {"wgmma_v6", "last barrier of mbarrier.try_wait", 8, 0, false, "hazard shared_race", "wgmma.mma_async reads byte", "next wgmma.mma_async"},
     // Clusters.
-    {"wgmma_v7", "drop barrier.cluster.wait", 0, 0, false, "fault peer_not_started", "", ""},
+    {"wgmma_v7", "drop barrier.cluster.wait", 0, 0, false, "hazard peer_not_started", "nothing guarantees that it has started", ""},
     {"wgmma_v7", "drop barrier.cluster.arrive", 0, 0, false, "fault cluster_barrier", "", "next barrier.cluster.wait"},
     {"wgmma_v7", "nothing for .multicast::cluster in cp.async.bulk", 0, 0, false, "fault deadlock", "full[0]", ""},
     {"wgmma_v7", "outside cp.async.bulk", 0, 0, false, "fault bad_mask", "", "here"},

@@ -352,5 +352,22 @@ TEST(Machine, LanesMeetAgainBehindABranch) {
   EXPECT_EQ(m.progress().instructions, 15u);
 }
 
+// PTX for sm_80 that a driver compiles for a newer chip (measured on an H100).
+TEST(Machine, PutsSharedMemoryWhereTheChipHasIt) {
+  const auto addresses_on = [](std::uint32_t capability) {
+    sim::Options options;
+    options.capability = capability;
+    sim::Machine m = machine_of("reserved_shared_sm_80.ptx", options);
+    EXPECT_EQ(finish(m), RunState::done);
+    std::vector<std::uint32_t> out(8);
+    std::memcpy(out.data(), m.buffers()[0].bytes.data(), 32);
+    return out;
+  };
+  using Words = std::vector<std::uint32_t>;
+  EXPECT_EQ(addresses_on(80), (Words{0, 16, 128, 1152, 1152, 128, 128, 128}));
+  EXPECT_EQ(addresses_on(90), (Words{1024, 1040, 0, 288, 1024, 0, 128, 128}));
+  EXPECT_EQ(addresses_on(100), (Words{1024, 1040, 0, 288, 1024, 64, 128, 128}));
+}
+
 }  // namespace
 }  // namespace tilescope

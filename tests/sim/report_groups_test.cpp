@@ -56,6 +56,20 @@ TEST(ReportGroups, TakeThePtxLineWhereThereIsNoSourceAndKeepWholeKernelsApart) {
   EXPECT_EQ(groups({report("a", 0, 10), report("a", 10, 10)}).size(), 2u);
 }
 
+TEST(ReportGroups, PutWhatNothingOrdersTogetherByTheKindsOfBoth) {
+  Report first = report("tmem_order", 0, 100, 3), second = report("tmem_order", 0, 140, 2);
+  first.pair = second.pair = "tcgen05.mma, then tcgen05.cp";
+  Report other = report("tmem_order", 0, 100);
+  other.pair = "tcgen05.cp, then tcgen05.cp";
+  const std::vector<ReportGroup> found = groups({first, second, other});
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_EQ(found[0].members, (std::vector<std::size_t>{0, 1}));
+  EXPECT_EQ(text_of_counts(found[0]),
+            "5 times tcgen05.mma, then tcgen05.cp: 2 PTX lines, 1 warp of 1 CTA");
+  second.site.kernel = "l";
+  EXPECT_EQ(groups({first, second}).size(), 2u);
+}
+
 TEST(ReportGroups, KeepWeightsApart) {
   Report fault = report("a", 8, 100);
   fault.weight = Weight::fault;

@@ -88,7 +88,9 @@ constexpr std::array findings = {
     Finding{"wrong_space", "An address in the wrong state space"},
     Finding{"undefined_address", "An undefined value is used as an address"},
     Finding{"undefined_operand", "An undefined value decides what a warp does"},
-    Finding{"undefined_predicate", "An undefined predicate decides a branch or a guard"},
+    Finding{"undefined_predicate", "An undefined predicate decides what others see"},
+    Finding{"undefined_store", "An undefined predicate decides a store"},
+    Finding{"undefined_branch", "An undefined predicate decides a branch or a guard"},
     // Control flow and warps.
     Finding{"trap", "The kernel executed trap"},
     Finding{"breakpoint", "The kernel executed brkpt"},

@@ -190,7 +190,11 @@ bool Flights::issue(Core& x, int lane, Block& block, AsyncOperation o) {
   for (u32 rank = 0; o.mbarrier != no_mbarrier && rank < model_->cluster_size; ++rank) {
     if (!o.arrives_at(rank, block.rank)) continue;
     Block* at = reach(x, lane, rank);
-    if (!at || !use_mbarrier(*model_, *at, o.mbarrier, {o.thread, o.pc, false, o.issuer}))
+    // Of a CTA that may not have begun the mbarrier may still be made: it is looked for when it
+    // matters.
+    const bool later = at && at != x.block && !(x.block->heard >> rank & 1);
+    if (!at ||
+        (!later && !use_mbarrier(*model_, *at, o.mbarrier, {o.thread, o.pc, false, o.issuer})))
       return false;
   }
   if (!check_operands(x, lane, block, o)) return false;
@@ -410,6 +414,19 @@ bool Flights::come_due(Block& block) {
     }
     if (next == flight.operations.size()) return true;
     if (!advance(block, next)) return false;
+  }
+}
+
+bool Flights::finish(Block& block, u64 number) {
+  if (model_->options.lazy) return false;
+  for (;;) {
+    auto& all = block.flight.operations;
+    const auto o = std::find_if(all.begin(), all.end(), [&](const AsyncOperation& each) {
+      return each.number == number && each.leader == no_leader;
+    });
+    if (o == all.end() || !unfinished(*o)) return true;
+    if (held_up(block, *o) || !advance(block, static_cast<std::size_t>(o - all.begin())))
+      return false;
   }
 }
 

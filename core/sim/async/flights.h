@@ -34,6 +34,9 @@ class Flights {
   bool waits_for_pair();
   // Whether a try_wait answers at once that it is not complete: with --schedule some do.
   bool gives_up_waiting();
+  // The rest of an operation's moments come now, as the obvious order has it. False: they may not:
+  // it is held up, or it is to be late (--lazy).
+  bool finish(Block& block, std::uint64_t number);
   // What an operation used is free again, for those who wait for what its pipe completes. Answers
   // the agent.
   std::uint32_t settle_by_agent(Block& block, AsyncOperation& operation);

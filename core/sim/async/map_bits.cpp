@@ -6,6 +6,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "core/run/driver_map.h"
+
 namespace tilescope::sim {
 namespace {
 
@@ -143,6 +145,8 @@ std::optional<DType> element_type(std::uint64_t number) {
   return types[number];
 }
 
+std::optional<MapFields> as_on_chips(const MapBits& bits);
+
 // Table 33.
 MapPacking packing_of(std::uint64_t number) {
   return number == 13   ? MapPacking::b4x16
@@ -155,6 +159,9 @@ MapPacking packing_of(std::uint64_t number) {
 
 std::optional<std::string> replace_field(MapBits& bits, MapField field, std::uint32_t dimension,
                                          std::uint64_t value) {
+  if (wide_of(bits).magic != magic) {
+    if (const auto map = as_on_chips(bits)) bits = encode(*map);
+  }
   Wide wide = wide_of(bits);
   if (zeros(bits)) {
     wide.magic = magic;
@@ -264,16 +271,28 @@ std::optional<MapFields> fields_of(const MapBits& bits) {
   return map;
 }
 
+// Kernels write maps by themselves in the coding of chips, of which the first 64 bytes count
+// (CuTeDSL's grouped products make one for each group so).
+std::optional<MapFields> as_on_chips(const MapBits& bits) {
+  MapBits tiled{};
+  std::copy_n(bits.begin(), tiled_map_bytes, tiled.begin());
+  if (zeros(bits)) return std::nullopt;
+  const std::optional<DriverMap> map = decode_driver_map(tiled);
+  return map && !map->fields.pixels ? std::optional(map->fields) : std::nullopt;
+}
+
 }  // namespace
 
 std::optional<MapFields> decode_map(const MapBits& bits) {
   std::optional<MapFields> map = fields_of(bits);
+  if (!map) map = as_on_chips(bits);
   return map && !objection(*map) ? map : std::nullopt;
 }
 
 std::string why_no_map(const MapBits& bits) {
   if (zeros(bits)) return "zeros";
-  const std::optional<MapFields> map = fields_of(bits);
+  std::optional<MapFields> map = fields_of(bits);
+  if (!map) map = as_on_chips(bits);
   return map ? objection(*map).value_or("") : "other bytes";
 }
 

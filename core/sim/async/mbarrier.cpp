@@ -111,6 +111,11 @@ void release(Model& machine, Block& block, Mbarrier& b, const Signal& what, Acto
   Races& races = block.races;
   if (!races.on()) return;
   const u32 warp = who.thread / 32;
+  const bool narrow = is_remote(block, who) && !who.operation && !(what.releases && !what.in_cta);
+  for (u32 r = 0; narrow && r < machine.cluster_size; ++r) {
+    machine.member(block, r)->told_narrowly = true;
+  }
+  if (block.told_narrowly && is_remote(block, who)) b.heard_arriving = races.tick();
   if (who.operation) {
     races.release_agents(warp, b.arriving);
     if (what.seen) Races::join(b.arriving, *what.seen);
@@ -121,7 +126,6 @@ void release(Model& machine, Block& block, Mbarrier& b, const Signal& what, Acto
       return;
     }
     if (what.releases) b.narrow = who;
-    for (u32 r = 0; r < machine.cluster_size; ++r) machine.member(block, r)->told_narrowly = true;
   } else if (what.releases) {
     races.release(warp, b.arriving);
   } else {
@@ -167,6 +171,8 @@ bool complete_phase(Model& machine, Block& block, u32 offset, Mbarrier& b, Mbarr
   b.tensor_completed = std::move(b.tensor_arriving);
   b.tensor_arriving = {};
   b.narrow_before = std::exchange(b.narrow, {0, Mbarrier::no_instruction});
+  b.heard_completed = std::exchange(b.heard_arriving, 0);
+  if (block.races.on()) b.completed_when = block.races.tick();
   b.arrived_before = std::move(b.arrived);
   b.arrived.clear();
   b.completer = who;
@@ -518,7 +524,17 @@ bool suppose_complete(Model& machine, Block& block, u32 offset, Actor who) {
 }
 
 void note_completion(Block& block, Mbarrier& b, u32 warp) {
-  if (block.races.on()) b.known[warp] = {b.phase, block.races.tick()};
+  if (!block.races.on()) return;
+  b.known[warp] = {b.phase, block.races.tick()};
+  if (b.heard_completed > block.heard_narrowly[warp].until) {
+    block.heard_narrowly[warp] = {b.heard_completed, block.races.tick()};
+  }
+}
+
+void hear_of_cluster(Block& block, u32 warp) {
+  if (!block.told_narrowly || !block.races.on()) return;
+  const u32 now = block.races.tick();
+  block.heard_narrowly[warp] = {now, now};
 }
 
 void hear_completions(Block& block, u32 warp, const Races::Clock& seen) {
@@ -533,10 +549,13 @@ void hear_completions(Block& block, u32 warp, const Races::Clock& seen) {
 }
 
 bool knows_completion(const Block& block, const Mbarrier& b, u32 warp) {
-  if (b.phase == 0 || !block.races.on() || block.told_narrowly) return true;
+  if (b.phase == 0 || !block.races.on()) return true;
   for (u32 other = 0; other < b.known.size(); ++other) {
     const Knowledge& k = b.known[other];
     if (k.phases >= b.phase && block.races.has_seen(warp, other, k.when)) return true;
+    const HeardNarrowly& h = block.heard_narrowly[other];
+    if (h.when && h.until >= b.completed_when && block.races.has_seen(warp, other, h.when))
+      return true;
   }
   return false;
 }

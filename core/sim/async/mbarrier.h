@@ -70,6 +70,13 @@ struct Knowledge {
   std::uint32_t when = 0;
 };
 
+// What a warp may know of its own block by way of others of the cluster, once one of these has
+// arrived somewhere in a way that PTX does not let a waiter count on, and chips do (relaxed, or
+// with a scope of its own block): all that was so `until` then, and since `when` it does.
+struct HeardNarrowly {
+  std::uint32_t until = 0, when = 0;
+};
+
 struct Mbarrier {
   std::uint64_t phase = 0;                   // the current one, which is incomplete
   std::uint64_t word = 0;                    // its bits, as the last operation left them
@@ -88,6 +95,10 @@ struct Mbarrier {
   static constexpr std::uint32_t no_instruction = ~0u;
   Actor narrow{0, no_instruction}, narrow_before{0, no_instruction};
   std::array<Knowledge, Races::most_warps> known{};  // of each warp
+  std::uint32_t completed_when = 0;                  // the phase before, by the clock of Races
+  // By that clock, the last arrival in this phase, and in the one before, that may have brought
+  // what PTX does not say that it does (HeardNarrowly). 0: none.
+  std::uint32_t heard_arriving = 0, heard_completed = 0;
 };
 // Of a block, by their offset in shared memory.
 using Mbarriers = std::map<std::uint32_t, Mbarrier>;
@@ -127,6 +138,8 @@ Mbarrier* use_mbarrier(Model& machine, Block& block, std::uint32_t offset, Actor
 void note_completion(Block& block, Mbarrier& b, std::uint32_t warp);
 // The same by way of what others had done and seen.
 void hear_completions(Block& block, std::uint32_t warp, const Races::Clock& seen);
+// The warp has been told something by another block of the cluster.
+void hear_of_cluster(Block& block, std::uint32_t warp);
 bool knows_completion(const Block& block, const Mbarrier& b, std::uint32_t warp);
 
 // A thread waits for phase `phase`, and a later one is complete as well: the waiter is left behind.

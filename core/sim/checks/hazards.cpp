@@ -120,6 +120,11 @@ void tell_unordered(Core& x, const Block& block, int lane, std::string_view name
                              name, verb_of(kind), c.offset, whose_memory(x, block), other);
     r.expected = "a barrier, or atomics that order the two" + narrow_arrival(x, block, c);
     r.found = "either could be first";
+    // Without source lines an unrolled loop has nothing else that holds its places together.
+    const auto& code = machine.program().code;
+    if (!code[x.pc].source_line) {
+      r.pair = fmt::format("{}, then {}", ptx::opcode(code[c.pc].op).name, name);
+    }
     return r;
   });
 }

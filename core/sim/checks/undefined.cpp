@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/sim/checks/undecided.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/matrix/fragments.h"
 #include "core/sim/wgmma/handlers.h"
@@ -97,12 +98,24 @@ class Careful {
         m_(m) {}
 
   Flow run() {
-    if (const Mask bad = undefined_predicate(x_, c_.guard) & all_) {
-      return fault(bad, "undefined_predicate",
-                   fmt::format("whether {} executes depends on an undefined predicate",
-                               i_.op == Op::bra ? "this branch" : "this instruction"),
-                   "a defined predicate", program_.name_of_register(i_.guard));
+    if (!x_.warp->undecided.empty()) {
+      meet_undecided(x_, all_);
+    } else {
+      x_.unsure = 0;
     }
+    const Mask bad = undefined_predicate(x_, c_.guard) & all_;
+    if (!bad) return let_through();
+    if (!decide(x_, bad)) return Flow::fault;
+    if (i_.op == Op::bra) return m_ ? c_.run(x_, c_, m_) : Flow::next;
+    x_.unsure |= bad;
+    const Flow flow = let_through();
+    if (flow == Flow::next) undefine_written(x_, choice_at(x_), bad);
+    return flow;
+  }
+
+ private:
+  // What the guard lets through.
+  Flow let_through() {
     if (!m_) return Flow::next;
     if (i_.unit == Unit::memory) return memory();
     if (i_.unit == Unit::warp || i_.unit == Unit::barrier || i_.unit == Unit::async) {
@@ -121,7 +134,6 @@ class Careful {
     return i_.op == Op::mov && !c_.p ? move() : compute();
   }
 
- private:
   Flow fault(Mask bad, std::string kind, std::string sentence, std::string expected,
              std::string_view what) {
     return x_.reports->fault(x_, __builtin_ctz(bad), std::move(kind), std::move(sentence),

@@ -109,6 +109,7 @@ bool issue_to_shared(Core& x, const Code& c, int lane, AsyncStore s, AsyncOperat
       !check_blocks(x, lane, *to, *at)) {
     return false;
   }
+  if (to->ended) return true;  // lost: told where it was looked for
   s.to = offset;
   AsyncOperation o = store_to_shared(s, bytes);
   o.bytes = std::move(value.bytes);

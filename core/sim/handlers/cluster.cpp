@@ -70,6 +70,7 @@ Flow wait(Core& x, const Code&, Mask m) {
   warp.cluster_waits += m >> __builtin_ctz(warp.live) & 1;
   x.block->tensor.synchronise(warp.index, x.block->tensor_completed);
   if (x.block->races.on()) x.block->races.acquire(warp.index, x.block->cluster_completed);
+  hear_of_cluster(*x.block, warp.index);
   return Flow::next;
 }
 

@@ -92,6 +92,7 @@ struct Core {
   std::uint32_t split = 0;  // index into warp->splits
   std::uint64_t limit = 0;  // instructions of this turn; 0 ends it after the current one
   const std::uint64_t* executed = nullptr;  // of them, with the current one
+  Mask unsure = 0;  // lanes that are here by an undefined predicate, of a warp that has such
   Mask strays = 0;  // lanes whose last shuffle read a lane that did not take part
   const Code* code = nullptr;
 };

@@ -9,6 +9,11 @@
 namespace tilescope::sim {
 namespace {
 
+// The compute capability of the chip: that of the PTX's target, where no newer one is asked for.
+int chip_of(const Model& machine) {
+  return std::max(machine.program().capability, static_cast<int>(machine.options.capability));
+}
+
 Mask lanes_below(std::uint32_t n) {
   return n >= 32 ? ~Mask{0} : (Mask{1} << n) - 1;
 }
@@ -165,9 +170,9 @@ void fill_specials(const Model& machine, Block& block, Warp& warp) {
           v = machine.program().shared_start ? 0 : own_shared(machine);
           break;
         case Special::reserved_smem_offset_0:
-          v = !machine.program().shared_start       ? own_shared(machine)
-              : machine.program().capability >= 100 ? 64
-                                                    : 0;
+          v = !machine.program().shared_start ? own_shared(machine)
+              : chip_of(machine) >= 100       ? 64
+                                              : 0;
           break;
         case Special::reserved_smem_offset_end:
           v = machine.program().shared_start ? 288 : own_shared(machine) + ptx::system_shared;
@@ -215,8 +220,10 @@ void Dispatcher::start_block(Block& block, std::uint64_t number) {
   const auto threads = static_cast<std::uint32_t>(model_->launch.block.count());
   const std::uint32_t warps = (threads + 31) / 32;
   place_in_grid(block, number);
-  block.began = block.ended = false;
+  block.ended = false;
   block.heard = 1u << block.rank;
+  block.told_narrowly = false;
+  block.heard_narrowly = {};
   block.cluster_arriving = block.cluster_completed = {};
   block.cluster_meeting = block.cluster_met = {};
   block.tensor_arriving = block.tensor_completed = {};

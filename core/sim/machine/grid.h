@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -53,6 +54,8 @@ struct Grid {
   bool compares_stores = false;  // does one that writes what was there change nothing?
   // It is asked what would be (core/sim/time/what_if.h): where nobody can go on it asks no further.
   bool supposes = false;
+  // What undefined predicates have decided so far, by the guarded instruction.
+  std::map<std::uint32_t, std::shared_ptr<const ptx::Choice>> choices;
 
   const ptx::Program& program() const { return image->program; }
   const BarrierNames& barrier_names() const { return image->barriers; }

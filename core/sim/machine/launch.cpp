@@ -261,6 +261,9 @@ Outcome<Machine> Machine::load(Job job, Options options) {
   if (!entry.ok()) return entry.error();
   Outcome<ptx::Program> program = ptx::decode(shared, **entry);
   if (!program.ok()) return program.error();
+  // PTX for sm_80 that the driver compiles for an H100 finds its shared memory where one for sm_90
+  // does (measured).
+  if (options.capability >= 90) program->shared_start = ptx::system_shared;
   auto model = std::make_unique<Model>();
   Model& m = *model;
   m.cluster = cluster_of(program->entry, job.launch);

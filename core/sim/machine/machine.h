@@ -20,8 +20,9 @@
 // come when they are due. Where all warps wait, the next one comes at once.
 //
 // Undefined values. A byte that nobody wrote is undefined, in registers and memory, and what is
-// computed from it is. That is no fault until it decides something: whether an instruction
-// executes, an address, which lanes take part; or until it lies in a buffer at the end.
+// computed from it is, or what is written or not by it. That is no fault until it decides
+// something: whether what others see happens, an address, which lanes take part; or until it lies
+// in a buffer at the end.
 //
 // This is what others than the simulator's own files need: a run goes on, stops, is copied and says
 // what has become of it. What is inside is a Model (core/sim/machine/model.h).

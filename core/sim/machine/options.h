@@ -80,6 +80,10 @@ struct Options {
   // memory it has room for, of which each block takes some for itself (CUDA C++ Programming Guide,
   // "Compute Capabilities": 9.0 and 10.0); and the shared memory that one block may have.
   std::uint32_t processors = 148;  // of a B200
+  // Its compute capability, 90; where it is newer than the target of the PTX, which a driver
+  // compiles for it: where a block's shared memory begins is then as it is there. 0: that of the
+  // target.
+  std::uint32_t capability = 0;
   std::uint32_t processor_blocks = 32;
   std::uint32_t processor_threads = 2048;
   std::uint32_t processor_shared = 233472;  // 228 KiB

@@ -97,7 +97,8 @@ void Reports::note_undefined_store(const Core& x) {
   const bool by_product = !product.empty() && (o.in_tensor_memory || !x.block->warpgroups.empty());
   if ((!o.known && !by_product) || undefined_stores_.size() >= most || undefined_stores_.count(key))
     return;
-  undefined_stores_[key] = by_product ? product : origin_text(x);
+  undefined_stores_[key] = (by_product ? product : origin_text(x)) +
+                           (x.unsure ? ", and decided a branch or guard of this store" : "");
 }
 
 // Why a byte of a buffer may be undefined: by the store that wrote it; or, where that was a copy,

@@ -244,7 +244,6 @@ RunState Scheduler::run_block(Block& block, std::uint64_t& budget) {
     block.turn_ran += ran;
     if (model_->state == RunState::fault) return model_->state;
     if (ran) fruitless_turns_ = idle_members_ = block.idle = 0;
-    block.began = block.began || ran;
     const Pause pause = std::exchange(model_->pause, Pause::none);
     if (pause == Pause::look) continue;
     const bool wants_more =

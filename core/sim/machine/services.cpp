@@ -277,12 +277,17 @@ const std::uint8_t* undefined_for_store(Core& x, const Code& c, Mask m, std::uin
   bool any = false;
   for (std::uint32_t e = 0; e < c.count; ++e) {
     const ptx::Operand& part = program.elements[vector.index + e];
+    for (Mask rest = m & x.unsure; rest; rest &= rest - 1) {
+      const auto l = static_cast<std::size_t>(__builtin_ctz(rest));
+      std::memset(room + (l * c.count + e) * element, 0xff, element);
+      any = true;
+    }
     if (part.kind != ptx::Operand::Kind::reg) continue;
     const int width = std::max(2, ptx::bytes_of(program.registers[part.index].type));
     const Reference r = x.elements[c.target + e];
     if (!has_undefined(x, r, width)) continue;
     const std::uint8_t* hidden = shadow(x, r);
-    for (Mask rest = m; rest; rest &= rest - 1) {
+    for (Mask rest = m & ~x.unsure; rest; rest &= rest - 1) {
       const auto l = static_cast<std::size_t>(__builtin_ctz(rest));
       for (std::size_t k = 0; k < element; ++k) {
         const std::uint8_t v = hidden[l * static_cast<std::size_t>(width) + k];
@@ -320,6 +325,7 @@ void meet_cluster(Core& x) {
   if (x.machine->cluster_size == 1) return;
   release_to_cluster(x);
   x.block->races.acquire_cluster(x.warp->index);
+  hear_of_cluster(*x.block, x.warp->index);
 }
 
 }  // namespace

@@ -10,8 +10,10 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "core/ptx/choice.h"
 #include "core/ptx/opcodes.h"
 #include "core/run/job.h"
 #include "core/sim/async/mbarrier.h"
@@ -58,6 +60,14 @@ struct Split {
   bool reads_only = false;
   std::uint64_t products = 0;  // while Wait::products: those before this one, of its warpgroup
   std::uint64_t ran = 0;       // when it last had a turn: the scheduler's fairness
+};
+
+// A branch that lanes of a warp took by an undefined predicate, while they are on one of its sides:
+// what they write there is undefined from where the sides meet on.
+struct Undecided {
+  std::shared_ptr<const ptx::Choice> choice;
+  std::uint32_t pc = 0;  // the branch
+  Mask lanes = 0;
 };
 
 // Where an undefined value last came into a warp's registers: for the fault that it may end in.
@@ -125,9 +135,10 @@ struct Warp {
   bool fair = false;             // chosen because it waited longest, not because it is behind
   std::uint64_t turn_left = 0;   // instructions of the current split's turn
   std::uint64_t unfair_for = 0;  // instructions since the longest waiting one was chosen
-  // Registers with at least one undefined byte in a lane: while there are none, instructions run
-  // without looking for undefined values.
+  // Registers with at least one undefined byte in a lane, and `undecided`: while there are none,
+  // instructions run without looking for undefined values.
   std::uint32_t undefined_registers = 0;
+  std::vector<Undecided> undecided;
   Origin origin;
 };
 
@@ -166,12 +177,12 @@ struct Block {
   std::uint64_t number = 0;  // x + y * grid.x + z * grid.x * grid.y
   Dim3 index;
   std::uint32_t rank = 0;   // in its cluster
-  bool began = false;       // one of its threads has executed something
   bool ended = false;       // all have exited, and others of its cluster have not
   std::uint32_t heard = 0;  // ranks that are known to have begun, a bit each
   // Somebody of the cluster has arrived at another block's mbarrier in a way that PTX does not let
-  // that block's threads count on, and chips do: what is known by it is no fault.
+  // that block's threads count on, and chips do: what may be known by it is no fault.
   bool told_narrowly = false;
+  std::array<HeardNarrowly, Races::most_warps> heard_narrowly{};  // of each warp
   Races::Clock cluster_arriving{}, cluster_completed{};  // of barrier.cluster, as in Mbarrier
   // The same as if all who arrived there had released what they did.
   Races::Clock cluster_meeting{}, cluster_met{};

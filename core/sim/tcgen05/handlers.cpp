@@ -322,7 +322,7 @@ std::vector<Races::Clock> seen_by_now(Core& x, u32 targets) {
 // other threads wrote or read before they told this one. (Of the arrivals of copies 8.9.1.1 says
 // that they establish no such order; commit is not among them.)
 Flow commit(Core& x, const Code& c, Mask m) {
-  x.block->tensor.arrive(x.warp->index);
+  x.block->tensor.arrive(x.warp->index, true);
   for (Mask rest = m; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     AsyncOperation o;

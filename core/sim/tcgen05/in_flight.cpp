@@ -60,6 +60,7 @@ Report no_order(const Core& x, const AsyncOperation& mine, const AsyncOperation&
         "; without it this counts on the chip's taking both in turn, as CUTLASS and DeepGEMM do";
   }
   r.found = fmt::format("a {} in flight", other.work->name);
+  r.pair = fmt::format("{}, then {}", other.work->name, mine.work->name);
   r.evidence = of_operations(x, mine, other);
   return r;
 }

@@ -347,7 +347,9 @@ template <bool stores>
 Flow wait(Core& x, const Code&, Mask m) {
   const Flow flow = whole_warp(x, m);
   if (flow != Flow::next) return flow;
-  std::vector<TensorMove>& moves = x.block->tensor.moves;
+  TensorUnit& unit = x.block->tensor;
+  if (stores) unit.order[x.warp->index].awaited = ++unit.events;
+  std::vector<TensorMove>& moves = unit.moves;
   for (const TensorMove& move : moves) {
     if (move.used && !stores && move.warp == x.warp->index) note_wait_behind_use(x, move);
   }

@@ -73,6 +73,8 @@ struct TensorOrder {
   std::uint64_t before = 0;        // fence::before_thread_sync
   std::uint64_t arrived = 0;       // arrived somewhere, for others to pass
   std::uint64_t told = 0;          // the last fence::before_thread_sync before an arrival
+  std::uint64_t awaited = 0;       // wait::st
+  std::uint64_t came = 0;          // arrived somewhere itself, and not by a commit
 
   TensorClock heard;  // at the barriers that it has passed
 
@@ -108,8 +110,9 @@ struct TensorUnit {
 
   // A warp arrives at a barrier of whatever kind, or lets others know in another way: what it did
   // up to its last fence::before_thread_sync may be ordered for them now.
-  void arrive(std::uint32_t warp) {
+  void arrive(std::uint32_t warp, bool by_commit = false) {
     order[warp].arrived = ++events;
+    if (!by_commit) order[warp].came = events;
     order[warp].told = order[warp].before;
   }
   // After arrive(): those who pass what has this clock hear of what this warp did, and heard.

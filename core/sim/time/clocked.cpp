@@ -349,7 +349,6 @@ RunState Scheduler::run_by_clock(u64 budget) {
     const u64 ran = run_warp(block, warp, way, std::min(budget, room));
     warp.pace.instructions += ran;
     budget -= std::min(ran, budget);
-    block.began = block.began || ran;
     if (model_->state == RunState::fault) break;
     if (block.live_threads == 0) {
       turn.goes_on = false;
