@@ -39,19 +39,27 @@ Box TheatrePainter::place_tensor(const Box& room, const sim::RecordedBuffer& buf
 
 void TheatrePainter::draw_tensors() {
   scene_.begin("global memory");
-  scene_.add(words({inputs_.x, inputs_.y + 8}, "Global memory", FontWeight::bold));
+  draw_heading(inputs_, wide_ ? "Global memory" : "Global");
   draw_list(s_.view.inputs(), inputs_, false);
   if (!s_.view.outputs().empty()) {
-    scene_.add(words({outputs_.x, outputs_.y + 8}, "Global memory", FontWeight::bold));
+    draw_heading(outputs_, wide_ ? "Global memory" : "Global");
     Box room = outputs_;
     room.height = outputs_.height * 0.62;
     draw_list(s_.view.outputs(), room, true);
   }
   draw_registers();
-  const Box bar{level2_.centre().x - 5, level2_.y + 24, 10, level2_.height - 32};
-  scene_.add(Rectangle{bar, Ink(Role::panel), {Role::line, 1, false}, 3});
-  scene_.add(words({level2_.centre().x, level2_.y + 8}, "L2", Across::centre, Role::quiet));
+  if (wide_) {
+    const Box bar{level2_.centre().x - 5, level2_.y + 24, 10, level2_.height - 32};
+    scene_.add(Rectangle{bar, Ink(Role::panel), {Role::line, 1, false}, 3});
+    scene_.add(words({level2_.centre().x, level2_.y + 8}, "L2", Across::centre, Role::quiet));
+  }
   scene_.end();
+}
+
+std::string TheatrePainter::shape_of(const sim::RecordedBuffer& buffer) const {
+  if (!wide_) return fmt::format("{} {}x{}", buffer.name, buffer.rows(), buffer.columns());
+  return fmt::format("{}  {} x {} {}", buffer.name, buffer.rows(), buffer.columns(),
+                     name_of(buffer.dtype));
 }
 
 void TheatrePainter::draw_list(const std::vector<std::uint32_t>& buffers, const Box& room,
@@ -62,10 +70,10 @@ void TheatrePainter::draw_list(const std::vector<std::uint32_t>& buffers, const 
   for (std::size_t i = 0; i < count; ++i) {
     const sim::RecordedBuffer& buffer = record_.buffers[buffers[i]];
     const double y = room.y + 24 + high * static_cast<double>(i);
-    scene_.add(
-        words({room.x, y + 6}, fitted(fmt::format("{}  {} x {} {}", buffer.name, buffer.rows(),
-                                                  buffer.columns(), name_of(buffer.dtype)),
-                                      room.width, small_text, Family::sans)));
+    scene_.add(words({room.x, y + 6},
+                     fitted(fmt::format(wide_ ? "{}  {} x {} {}" : "{} {}x{}", buffer.name,
+                                        buffer.rows(), buffer.columns(), name_of(buffer.dtype)),
+                            room.width, small_text, Family::sans)));
     const Box box = place_tensor({room.x, y + 18, room.width, std::max(20.0, high - 34)}, buffer);
     tensors_[buffers[i]] = box;
     if (output) {
@@ -157,6 +165,14 @@ void TheatrePainter::draw_tokens() {
 }
 
 void TheatrePainter::token(Point at, const std::string& label, Rgba colour, bool queued) {
+  if (!wide_) {
+    const Box box{at.x - 6, at.y - 6, 12, 12};
+    scene_.add(Rectangle{box,
+                         queued ? Ink(Role::paper) : Ink(colour),
+                         {queued ? Ink(colour) : Ink(Role::paper), 1.5, queued},
+                         4});
+    return;
+  }
   const double width = std::max(22.0, text_width(label, small_text, Family::sans) + 10);
   const Box box{at.x - width / 2, at.y - 9, width, 18};
   scene_.add(Rectangle{box,

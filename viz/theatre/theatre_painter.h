@@ -37,6 +37,7 @@ class TheatrePainter {
 
   // where everything is
   void place_columns(const Box& all);
+  void draw_heading(const Box& column, const std::string& text);
   Box part_of(const Box& column, std::size_t rank_index) const;
   std::string cta(std::uint8_t rank) const { return fmt::format("CTA {}", p_.blocks[rank]); }
 
@@ -69,6 +70,7 @@ class TheatrePainter {
                const sim::MemoryUse& part) const;
   Box place_tensor(const Box& room, const sim::RecordedBuffer& buffer);
   void draw_tensors();
+  std::string shape_of(const sim::RecordedBuffer& buffer) const;
   void draw_list(const std::vector<std::uint32_t>& buffers, const Box& room, bool output);
   // What of it is in a stage, and strongly what is on its way.
   void draw_input(std::uint32_t buffer, const Box& box);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "viz/scene/items.h"
@@ -38,7 +39,8 @@ TheatreFrame TheatrePainter::paint() {
 }
 
 void TheatrePainter::place_columns(const Box& all) {
-  const double unit = all.width / 1040;
+  wide_ = all.width > 880;
+  const double unit = all.width / (wide_ ? 1040 : 910);
   // No higher than what is in it needs, a little above the middle.
   std::size_t rows = 2;
   for (const std::uint8_t rank : ranks_) {
@@ -55,16 +57,23 @@ void TheatrePainter::place_columns(const Box& all) {
     x += width * unit;
     return out;
   };
-  inputs_ = column(136);
-  level2_ = column(60);
-  shared_ = column(348);
-  column(34);
-  core_ = column(112);
-  column(34);
-  sums_ = column(150);
-  column(36);
-  outputs_ = column(130);
-  wide_ = unit > 0.85;
+  const auto widths = wide_ ? std::array<double, 9>{136, 60, 348, 34, 112, 34, 150, 36, 130}
+                            : std::array<double, 9>{120, 24, 330, 20, 120, 20, 150, 16, 110};
+  inputs_ = column(widths[0]);
+  level2_ = column(widths[1]);
+  shared_ = column(widths[2]);
+  column(widths[3]);
+  core_ = column(widths[4]);
+  column(widths[5]);
+  sums_ = column(widths[6]);
+  column(widths[7]);
+  outputs_ = column(widths[8]);
+}
+
+void TheatrePainter::draw_heading(const Box& column, const std::string& text) {
+  scene_.add(words({column.x, column.y + 8},
+                   fitted(text, column.width, small_text, Family::sans, FontWeight::bold),
+                   FontWeight::bold));
 }
 
 Box TheatrePainter::part_of(const Box& column, std::size_t rank_index) const {
@@ -76,11 +85,9 @@ Box TheatrePainter::part_of(const Box& column, std::size_t rank_index) const {
 void TheatrePainter::draw_head() {
   scene_.begin("now");
   const double width = size_.width - 2 * edge;
-  const auto lines = wrapped(s_.now.sentence, width / 1.2, 1);
-  if (!lines.empty()) {
-    scene_.add(words({edge, 18}, fitted(s_.now.sentence, width, heading_text, Family::sans),
-                     heading_text, FontWeight::bold));
-  }
+  scene_.add(words({edge, 18},
+                   fitted(s_.now.sentence, width, heading_text, Family::sans, FontWeight::bold),
+                   heading_text, FontWeight::bold));
   const double clock = record_.device.times.clock;
   const auto at = static_cast<std::uint64_t>(std::max(0.0, s_.now.at));
   std::string when = record_.timed

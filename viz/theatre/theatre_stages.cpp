@@ -74,10 +74,8 @@ void TheatrePainter::draw_stages() {
     const std::uint8_t rank = ranks_[r];
     const Box room = part_of(shared_, r);
     scene_.begin(fmt::format("shared memory of {}", cta(rank)));
-    scene_.add(
-        words({room.x, room.y + 8},
-              ranks_.size() > 1 ? fmt::format("Shared memory, {}", cta(rank)) : "Shared memory",
-              FontWeight::bold));
+    draw_heading(room,
+                 ranks_.size() > 1 ? fmt::format("Shared memory, {}", cta(rank)) : "Shared memory");
     std::vector<const sim::Ring*> rings;
     std::size_t rows = 0;
     for (const sim::Ring& ring : p_.rings) {
@@ -111,7 +109,7 @@ void TheatrePainter::draw_stages() {
 void TheatrePainter::draw_stage(std::size_t number, std::size_t in_ring, const Box& row) {
   const sim::RingStage& stage = p_.stages[number];
   const TheatreStage& now = s_.now.stages[number];
-  const double side = wide_ ? 92 : 30;
+  const double side = wide_ ? 92 : 28;
   const Box box{row.x + side, row.y, row.width - 2 * side, row.height};
   boxes_[number] = box;
   const double middle = row.y + row.height / 2;
@@ -209,8 +207,7 @@ void TheatrePainter::draw_sums() {
     const Box room = part_of(sums_, r);
     const std::string title = registers ? "Registers" : "TMEM";
     scene_.begin(fmt::format("{} of {}", title, cta(rank)));
-    scene_.add(words({room.x, room.y + 8}, ranks_.size() > 1 ? title + " of both CTAs" : title,
-                     FontWeight::bold));
+    draw_heading(room, ranks_.size() > 1 ? title + " of both CTAs" : title);
     const double high =
         std::clamp((room.height - 28) / static_cast<double>(mine.size()), 24.0, 150.0);
     double y = room.y + 28;
@@ -348,7 +345,8 @@ void TheatrePainter::draw_core_of(const Box& box, std::uint8_t rank, bool pair) 
   if (product) {
     plate(box.y + 38, fmt::format("k-step {}", product->step), FontWeight::regular, Role::text);
     if (box.height > 72) {
-      plate(box.y + 58, fmt::format("product {} of {}", product->number + 1, product->of),
+      plate(box.y + 58,
+            (wide_ ? "product " : "") + fmt::format("{} of {}", product->number + 1, product->of),
             FontWeight::regular, Role::quiet);
     }
   } else {
