@@ -69,6 +69,7 @@ enum class Op : std::uint8_t {
   ld, ldu, st, prefetch, prefetchu, applypriority, discard, createpolicy, isspacep, atom, red, cp, mapa, getctarank,
   // control
   bra, brx, call, ret, exit, trap, brkpt, nanosleep, pmevent, griddepcontrol,
+  alloca_, stacksave, stackrestore,
   // barriers and fences
   bar, barrier, membar, fence, mbarrier, setmaxnreg, tensormap, clusterlaunchcontrol,
   // across lanes

@@ -25,11 +25,6 @@ const std::vector<Refused>& refused() {
        "",
        textures,
        "9.7.10, 9.7.11"},
-      {{"alloca", "stacksave", "stackrestore"},
-       "",
-       "memory on the stack whose size is known only at run time is not simulated. A local array "
-       "of a fixed size works, and so does malloc",
-       "9.7.17"},
       {{"vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset"},
        "",
        video,

@@ -610,6 +610,17 @@ class Binder {
           out_.elements.push_back(program_.elements[o[1].index + k].index);
         }
         return;
+      case Op::alloca_:
+        c.d = value(o[0]);
+        c.a = value(o[1]);
+        c.immediate = o[2].value;
+        return;
+      case Op::stacksave:
+        c.d = value(o[0]);
+        return;
+      case Op::stackrestore:
+        c.a = value(o[0]);
+        return;
       case Op::call:
         c.target = o[0].index;
         if (const ptx::Call& call = program_.calls[o[0].index];
