@@ -419,8 +419,9 @@ class LaunchParser {
   }
 
   // tensormap = { buffer = "A", box = [64, 128], ... }: what cuTensorMapEncodeTiled takes; in place
-  // of the box lower, upper, channels, pixels: what cuTensorMapEncodeIm2col takes. Whether the
-  // tensor and the buffer fit is known when there is a buffer.
+  // of the box lower, upper, channels, pixels: what cuTensorMapEncodeIm2col takes; with wide what
+  // cuTensorMapEncodeIm2colWide takes. Whether the tensor and the buffer fit is known when there is
+  // a buffer.
   Argument tensormap(const toml::table& table, const std::string& what) {
     const toml::table* given = table.get("tensormap")->as_table();
     if (!given) {
@@ -432,10 +433,11 @@ class LaunchParser {
       return {};
     }
     const std::string map_of = "the tensormap of " + what;
-    toml_.only(*given,
-               {"buffer", "offset", "dtype", "dims", "strides", "box", "element_strides",
-                "interleave", "swizzle", "oob", "size", "lower", "upper", "channels", "pixels"},
-               map_of);
+    toml_.only(
+        *given,
+        {"buffer", "offset", "dtype", "dims", "strides", "box", "element_strides", "interleave",
+         "swizzle", "oob", "size", "lower", "upper", "channels", "pixels", "wide"},
+        map_of);
     TensorMap map;
     if (!given->contains("buffer")) {
       toml_.fail(given->source(), fmt::format("{} has no buffer.", map_of));
@@ -452,7 +454,7 @@ class LaunchParser {
     map.box = numbers<std::uint32_t>(*given, "box", map_of, most_int32);
     map.element_strides = numbers<std::uint32_t>(*given, "element_strides", map_of, most_int32);
     if (given->contains("channels") || given->contains("pixels") || given->contains("lower") ||
-        given->contains("upper")) {
+        given->contains("upper") || given->contains("wide")) {
       pixels(*given, map_of, map);
     } else if (map.box.empty()) {
       toml_.fail(given->source(),
@@ -469,8 +471,20 @@ class LaunchParser {
 
   // lower, upper, channels and pixels: all of them, and no box.
   void pixels(const toml::table& table, const std::string& what, TensorMap& map) {
+    const std::string wide = toml_.text(table, "wide", what).value_or("");
+    if (wide == "w") {
+      map.wide = MapWide::w;
+    } else if (wide == "w128") {
+      map.wide = MapWide::w128;
+    } else if (!wide.empty()) {
+      toml_.fail(
+          table.get("wide")->source(),
+          fmt::format("{} has wide = \"{}\"; w, for .im2col::w, or w128, for .im2col::w::128, "
+                      "would work.",
+                      what, wide));
+    }
     for (const std::string_view key : {"channels", "pixels", "lower", "upper"}) {
-      if (table.contains(key)) continue;
+      if (table.contains(key) || (key == "pixels" && wide == "w128")) continue;
       toml_.fail(table.source(),
                  fmt::format("{} is for im2col and has no {}; lower = [-1, -1], upper = [-1, -1], "
                              "channels = 64, pixels = 128 would work for a tensor of 4 dimensions.",
@@ -484,7 +498,7 @@ class LaunchParser {
       return static_cast<std::uint32_t>(toml_.integer(table, key, what, 1, most_int32).value_or(1));
     };
     map.channels = number("channels");
-    map.pixels = number("pixels");
+    map.pixels = map.wide == MapWide::w128 ? 128 : number("pixels");
     map.lower = numbers<std::int32_t>(table, "lower", what, most_int32, -most_int32);
     map.upper = numbers<std::int32_t>(table, "upper", what, most_int32, -most_int32);
   }

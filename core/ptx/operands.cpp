@@ -298,10 +298,17 @@ bool Decoder::coordinates(const Statement& s, const Written& w, const Instructio
   return vector(s, rule, Type::s32, w.elements[0], out);
 }
 
-// {w, h, d}, 16 bits each: one for each dimension between channels and images (9.7.9.25.5.2).
+// {w, h, d}, 16 bits each: one for each dimension between channels and images; of .im2col::w and
+// .im2col::w::128 {wHalo, wOffset} (9.7.9.25.5.2).
 bool Decoder::offsets(const Statement& s, const Written& w, const Instruction& i, Operand& out) {
   const std::size_t rank = i.modifiers[Field::dim];
-  if (w.kind != Written::Kind::vector || w.elements.size() + 2 != rank) {
+  const TensorMode mode = i.modifiers.tensor_mode();
+  if (mode == TensorMode::im2col_w || mode == TensorMode::im2col_w_128) {
+    if (w.kind != Written::Kind::vector || w.elements.size() != 2) {
+      return fail(s, fmt::format("a copy by .{} has two numbers in braces, {{wHalo, wOffset}}",
+                                 words_of(Field::mode)[i.modifiers[Field::mode] - 1u]));
+    }
+  } else if (w.kind != Written::Kind::vector || w.elements.size() + 2 != rank) {
     return fail(s, fmt::format("an im2col copy from a tensor of {} dimensions has {} offset{} in "
                                "braces",
                                rank, rank - 2, rank == 3 ? "" : "s"));

@@ -55,6 +55,8 @@ int map_type(const MapFields& map) {
 // The corners' order is CuTe's (copy_traits_sm90_im2col.hpp): W first.
 Result encode_map(const Driver& driver, const MapFields& map, std::byte* bits) {
   if (map.pixels) {
+    // cuTensorMapEncodeIm2colWide: no chip that has it was tried.
+    if (map.pixels->wide != MapWide::no) return Result::not_supported;
     return driver.cuTensorMapEncodeIm2col(
         bits, map_type(map), map.rank, reinterpret_cast<void*>(map.address), map.dims.data(),
         map.strides.data() + 1, map.pixels->lower.data(), map.pixels->upper.data(),

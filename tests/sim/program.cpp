@@ -179,6 +179,8 @@ class Reader {
         map.swizzle = swizzle_named(value).value();
       } else if (key == "interleave") {
         map.interleave = value == "16B" ? MapInterleave::bytes16 : MapInterleave::bytes32;
+      } else if (key == "wide") {
+        map.wide = value == "w" ? MapWide::w : MapWide::w128;
       } else if (key == "dtype") {
         const auto packing = packing_named(value);
         map.packing = packing.value_or(MapPacking::none);
