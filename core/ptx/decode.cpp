@@ -194,6 +194,10 @@ bool Decoder::special_forms(const Statement& s, Instruction& i) {
             program_.smallest_store, static_cast<std::uint32_t>(bytes_of(i.modifiers.type())));
       }
       break;
+    case Op::sust:
+      program_.smallest_store = std::min(program_.smallest_store,
+                                         static_cast<std::uint32_t>(bytes_of(i.modifiers.type())));
+      break;
     case Op::cp:
       return copy_fits(s, i);
     case Op::setmaxnreg:

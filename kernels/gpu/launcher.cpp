@@ -122,6 +122,12 @@ std::optional<Error> Launcher::place(std::vector<Argument>& arguments,
       const std::uint64_t address = addresses[at.buffer] + static_cast<std::uint64_t>(at.offset);
       std::memcpy(argument.bytes.data() + at.at, &address, sizeof address);
     }
+    if (!argument.handles.empty()) {
+      return Error{ErrorKind::mismatch,
+                   "A launch with textures or surfaces runs on the simulator alone; --on sim would "
+                   "work.",
+                   ""};
+    }
     for (const Argument::Map& at : argument.maps) {
       if (std::optional<Error> error =
               place_map(argument, at, buffers[at.map.buffer], addresses[at.map.buffer])) {

@@ -195,7 +195,8 @@ class Careful {
                      "a defined address", program_.name_of_register(o_[k].index));
       }
     }
-    const bool sized = i_.op == Op::cp || i_.modifiers.has(ptx::Field::bulk);
+    const bool sized = i_.op == Op::cp || i_.op == Op::tex || i_.op == Op::suld ||
+                       i_.op == Op::sust || i_.modifiers.has(ptx::Field::bulk);
     if (sized && !operands_decide()) return Flow::fault;
     // Loads say afterwards which bytes they got that are undefined. Atomics look at what they add
     // before they do so.
@@ -221,6 +222,7 @@ class Careful {
   bool is_payload(std::uint32_t k) const {
     if (i_.op == Op::shfl) return k == 2;
     if (i_.op == Op::redux) return k == 1;
+    if (i_.op == Op::sust) return k == 2;
     if (i_.op == Op::wgmma) return o_[k].kind == Operand::Kind::vector;  // D, A
     if (i_.modifiers.tensor_step() == ptx::TensorStep::st) return k + 1 == i_.count;
     if (i_.op == Op::call) {
