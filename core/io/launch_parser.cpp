@@ -15,9 +15,9 @@ constexpr std::int64_t most_int64 = std::numeric_limits<std::int64_t>::max();
 constexpr std::int64_t most_parameter_bytes = 32764;
 
 // The keys that give a value, of which an argument has exactly one.
-constexpr std::string_view value_keys[] = {"buffer", "null", "bytes", "tensormap", "u8",  "i8",
-                                           "u16",    "i16",  "u32",   "i32",       "u64", "i64",
-                                           "f16",    "bf16", "f32",   "f64"};
+constexpr std::string_view value_keys[] = {
+    "buffer", "null", "bytes", "tensormap", "texture", "surface", "u8",   "i8",  "u16",
+    "i16",    "u32",  "i32",   "u64",       "i64",     "f16",     "bf16", "f32", "f64"};
 
 class LaunchParser {
  public:
@@ -302,6 +302,10 @@ class LaunchParser {
       map.at += static_cast<std::uint32_t>(at);
       whole.maps.push_back(std::move(map));
     }
+    for (Argument::Handle handle : one.handles) {
+      handle.at += static_cast<std::uint32_t>(at);
+      whole.handles.push_back(handle);
+    }
   }
 
   // What one table of [[arg]] or `at` gives. In a struct, "offset" is where it lies, and "plus" the
@@ -314,17 +318,24 @@ class LaunchParser {
     if (given.size() != 1) {
       const std::string found =
           given.empty() ? "no value" : fmt::format("both {} and {}", given[0], given[1]);
-      toml_.fail(
-          table.source(),
-          fmt::format("{} has {}; it takes exactly one of buffer, null, bytes, tensormap, u8, "
-                      "i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64.",
-                      what, found));
+      toml_.fail(table.source(),
+                 fmt::format(
+                     "{} has {}; it takes exactly one of buffer, null, bytes, tensormap, "
+                     "texture, surface, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64.",
+                     what, found));
       return {};
     }
     const std::string_view key = given[0];
     if (key == "tensormap") {
       toml_.only(table, {key, in_struct ? "offset" : "size"}, what);
       return tensormap(table, what);
+    }
+    if (key == "texture" || key == "surface") {
+      toml_.only(table,
+                 in_struct ? std::vector<std::string_view>{key, "offset"}
+                           : std::vector<std::string_view>{key},
+                 what);
+      return texture(table, key, what);
     }
     if (key == "buffer" && in_struct) {
       toml_.only(table, {key, "offset", "plus"}, what);
@@ -419,8 +430,9 @@ class LaunchParser {
   }
 
   // tensormap = { buffer = "A", box = [64, 128], ... }: what cuTensorMapEncodeTiled takes; in place
-  // of the box lower, upper, channels, pixels: what cuTensorMapEncodeIm2col takes. Whether the
-  // tensor and the buffer fit is known when there is a buffer.
+  // of the box lower, upper, channels, pixels: what cuTensorMapEncodeIm2col takes; with wide what
+  // cuTensorMapEncodeIm2colWide takes. Whether the tensor and the buffer fit is known when there is
+  // a buffer.
   Argument tensormap(const toml::table& table, const std::string& what) {
     const toml::table* given = table.get("tensormap")->as_table();
     if (!given) {
@@ -432,10 +444,11 @@ class LaunchParser {
       return {};
     }
     const std::string map_of = "the tensormap of " + what;
-    toml_.only(*given,
-               {"buffer", "offset", "dtype", "dims", "strides", "box", "element_strides",
-                "interleave", "swizzle", "oob", "size", "lower", "upper", "channels", "pixels"},
-               map_of);
+    toml_.only(
+        *given,
+        {"buffer", "offset", "dtype", "dims", "strides", "box", "element_strides", "interleave",
+         "swizzle", "oob", "size", "lower", "upper", "channels", "pixels", "wide"},
+        map_of);
     TensorMap map;
     if (!given->contains("buffer")) {
       toml_.fail(given->source(), fmt::format("{} has no buffer.", map_of));
@@ -452,7 +465,7 @@ class LaunchParser {
     map.box = numbers<std::uint32_t>(*given, "box", map_of, most_int32);
     map.element_strides = numbers<std::uint32_t>(*given, "element_strides", map_of, most_int32);
     if (given->contains("channels") || given->contains("pixels") || given->contains("lower") ||
-        given->contains("upper")) {
+        given->contains("upper") || given->contains("wide")) {
       pixels(*given, map_of, map);
     } else if (map.box.empty()) {
       toml_.fail(given->source(),
@@ -467,10 +480,85 @@ class LaunchParser {
     return Argument::tensor_map(std::move(map), static_cast<std::uint32_t>(size));
   }
 
+  // texture = { buffer = "A", width = 64, height = 32, filter = "linear", address = "clamp",
+  // normalized = true, format = "f32x1" }; surface = { buffer = "A", width = 64, format = "u8x4" }.
+  Argument texture(const toml::table& table, std::string_view key, const std::string& what) {
+    const toml::table* given = table.get(key)->as_table();
+    if (!given) {
+      toml_.fail(
+          table.get(key)->source(),
+          fmt::format("{0} of {1} is no table; {0} = {{ buffer = \"A\", width = 64, format = "
+                      "\"f32x1\" }} would work.",
+                      key, what));
+      return {};
+    }
+    const std::string of = fmt::format("the {} of {}", key, what);
+    Texture t;
+    t.surface = key == "surface";
+    if (t.surface) {
+      toml_.only(*given, {"buffer", "offset", "width", "height", "depth", "pitch", "format"}, of);
+    } else {
+      toml_.only(*given,
+                 {"buffer", "offset", "width", "height", "depth", "pitch", "format", "filter",
+                  "address", "normalized", "read", "border"},
+                 of);
+    }
+    const auto extent = [&](std::string_view name) {
+      return static_cast<std::uint32_t>(toml_.integer(*given, name, of, 0, most_int32).value_or(0));
+    };
+    t.buffer = named_buffer(*given, of).value_or(0);
+    t.offset = toml_.integer(*given, "offset", of, 0, most_int64).value_or(0);
+    t.width = extent("width");
+    t.height = extent("height");
+    t.depth = extent("depth");
+    t.pitch = extent("pitch");
+    const auto word = [&](std::string_view name, std::string_view usual, auto take,
+                          std::string_view known) {
+      const std::string said = toml_.text(*given, name, of).value_or(std::string(usual));
+      if (take(said)) return;
+      toml_.fail(given->get(name)->source(),
+                 fmt::format("{} has the {} \"{}\"; {} would work.", of, name, said, known));
+    };
+    word(
+        "format", "f32x1", [&](std::string_view s) { return read_format(s, t); },
+        "f32x1, f16x2, u8x4, s16x1 and the like, of 1, 2 or 4 components,");
+    word(
+        "filter", "point",
+        [&](std::string_view s) { return (t.linear = s == "linear") || s == "point"; },
+        "point or linear");
+    word(
+        "address", "clamp",
+        [&](std::string_view s) {
+          const auto mode = texture_address_named(s);
+          t.address = mode.value_or(t.address);
+          return mode.has_value();
+        },
+        "wrap, clamp, mirror or border");
+    word(
+        "read", "element",
+        [&](std::string_view s) { return (t.as_float = s == "normalized") || s == "element"; },
+        "element or normalized");
+    t.normalized = toml_.boolean(*given, "normalized", of).value_or(false);
+    t.border.fill(static_cast<float>(toml_.number(*given, "border", of).value_or(0)));
+    return Argument::handle(t);
+  }
+
   // lower, upper, channels and pixels: all of them, and no box.
   void pixels(const toml::table& table, const std::string& what, TensorMap& map) {
+    const std::string wide = toml_.text(table, "wide", what).value_or("");
+    if (wide == "w") {
+      map.wide = MapWide::w;
+    } else if (wide == "w128") {
+      map.wide = MapWide::w128;
+    } else if (!wide.empty()) {
+      toml_.fail(
+          table.get("wide")->source(),
+          fmt::format("{} has wide = \"{}\"; w, for .im2col::w, or w128, for .im2col::w::128, "
+                      "would work.",
+                      what, wide));
+    }
     for (const std::string_view key : {"channels", "pixels", "lower", "upper"}) {
-      if (table.contains(key)) continue;
+      if (table.contains(key) || (key == "pixels" && wide == "w128")) continue;
       toml_.fail(table.source(),
                  fmt::format("{} is for im2col and has no {}; lower = [-1, -1], upper = [-1, -1], "
                              "channels = 64, pixels = 128 would work for a tensor of 4 dimensions.",
@@ -484,7 +572,7 @@ class LaunchParser {
       return static_cast<std::uint32_t>(toml_.integer(table, key, what, 1, most_int32).value_or(1));
     };
     map.channels = number("channels");
-    map.pixels = number("pixels");
+    map.pixels = map.wide == MapWide::w128 ? 128 : number("pixels");
     map.lower = numbers<std::int32_t>(table, "lower", what, most_int32, -most_int32);
     map.upper = numbers<std::int32_t>(table, "upper", what, most_int32, -most_int32);
   }

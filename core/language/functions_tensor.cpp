@@ -8,6 +8,7 @@
 #include "core/language/functions.h"
 #include "core/tensor/fragment.h"
 #include "core/tensor/scale_factors.h"
+#include "core/tensor/sparse_metadata.h"
 #include "core/tensor/tmem.h"
 
 namespace tilescope::language {
@@ -171,6 +172,35 @@ Answer tmem_scale_factors_call(const Arguments& a) {
         fmt::format("Whether both halves of the lanes differ is {}; 0 and 1 are.", halves)};
   }
   return shared(tmem_scale_factors(a[0].number, a.size() > 1 ? a[1].number : 1, halves == 1));
+}
+
+std::optional<Reason> no_width(std::int64_t width) {
+  if (width == 4 || width == 8 || width == 16 || width == 32) return std::nullopt;
+  return Reason{fmt::format("Elements of A of {} bits; 4, 8, 16 and 32 (tf32) are.", width)};
+}
+
+Answer register_metadata_call(const Arguments& a) {
+  const std::int64_t width = a[0].number, k = a[1].number;
+  const std::int64_t rows = a.size() > 2 ? a[2].number : 16;
+  if (auto wrong = no_width(width)) return *wrong;
+  if (rows != 16 && rows != 64) {
+    return Reason{fmt::format("{} rows; mma.sp has 16, wgmma.mma_async.sp 64.", rows)};
+  }
+  const std::int64_t chunk = metadata_chunk(width), least = width <= 8 ? 8 : 4;
+  if (k != least * chunk && k != 2 * least * chunk) {
+    return Reason{fmt::format("K of {} for elements of {} bits; {} and {} are.", k, width,
+                              least * chunk, 2 * least * chunk)};
+  }
+  return answer(register_metadata(width, k, rows));
+}
+
+Answer tmem_metadata_call(const Arguments& a) {
+  const std::int64_t rows = a.size() > 1 ? a[1].number : 128;
+  if (auto wrong = no_width(a[0].number)) return *wrong;
+  if (rows != 128 && rows != 64 && rows != 32) {
+    return Reason{fmt::format("{} rows; 128 are, and with .ws 64 and 32.", rows)};
+  }
+  return shared(tmem_metadata(a[0].number, rows));
 }
 
 // Each explanation takes the operands of its row.
@@ -363,6 +393,15 @@ const std::array table = {
               "(row, cell of four factors) to the lanes of TMEM where tcgen05.mma wants them"},
              "Nnn",
              tmem_scale_factors_call},
+    Function{{"register_metadata", "(WIDTH, K[, ROWS])",
+              "(row, chunk, selector) of a sparse A to the lane and bits of its metadata: mma.sp; "
+              "64 rows: wgmma"},
+             "NNn",
+             register_metadata_call},
+    Function{{"tmem_metadata", "(WIDTH[, ROWS])",
+              "(row, chunk, selector) of a sparse A to TMEM: where tcgen05.mma.sp finds it"},
+             "Nn",
+             tmem_metadata_call},
 };
 
 }  // namespace

@@ -229,11 +229,6 @@ bool Decoder::call(const Statement& s, Instruction& out) {
     call.routine = meaning.index;
     const Function& f = *functions_[meaning.index].function;
     if (f.entry) return fail(s, fmt::format("{} is a kernel and cannot be called", f.name));
-    if (f.in_registers) {
-      return fail(s, fmt::format("{} takes its parameters in registers, which only PTX before 2.0 "
-                                 "did: compile it anew",
-                                 f.name));
-    }
   } else {
     OperandRule rule;
     rule.kind = OperandRule::Kind::read;

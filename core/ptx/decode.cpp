@@ -92,8 +92,7 @@ bool Decoder::copy_fits(const Statement& s, const Instruction& i) {
 }
 
 // Bulk copies are whole 16 bytes, but what a box clips of them ends with any element. Four rows are
-// of a matrix, and im2col is of images: 5.5.3.4, 5.5.4. What .im2col::w and .im2col::w::128 do at
-// the end of an image's row no text says well enough.
+// of a matrix, and im2col is of images: 5.5.3.4, 5.5.4, 5.5.5.
 bool Decoder::bulk_copy_fits(const Statement& s, const Instruction& i) {
   program_.copies = true;
   program_.smallest_store = std::min(program_.smallest_store, 4u);
@@ -101,9 +100,6 @@ bool Decoder::bulk_copy_fits(const Statement& s, const Instruction& i) {
   const std::uint8_t rank = i.modifiers[Field::dim];
   if (mode == TensorMode::none || mode == TensorMode::tile) return true;
   const std::string_view word = words_of(Field::mode)[i.modifiers[Field::mode] - 1u];
-  if (mode == TensorMode::im2col_w || mode == TensorMode::im2col_w_128) {
-    return fail(s, fmt::format("tensor copies by .{} are not simulated; .im2col would work", word));
-  }
   if (mode == TensorMode::gather4 || mode == TensorMode::scatter4) {
     return rank == 2 ||
            fail(s, fmt::format(".{} is for tensors of 2 dimensions, not {}", word, rank));
@@ -198,10 +194,21 @@ bool Decoder::special_forms(const Statement& s, Instruction& i) {
             program_.smallest_store, static_cast<std::uint32_t>(bytes_of(i.modifiers.type())));
       }
       break;
+    case Op::sust:
+      program_.smallest_store = std::min(program_.smallest_store,
+                                         static_cast<std::uint32_t>(bytes_of(i.modifiers.type())));
+      break;
     case Op::cp:
       return copy_fits(s, i);
     case Op::setmaxnreg:
       return registers_fit(s, i);
+    case Op::alloca_: {  // 9.7.17.3
+      program_.allocates = true;
+      const std::uint64_t align = program_.operands_of(i)[2].value;  // 0: left out
+      if (!(align & (align - 1)) && align <= 1u << 23) break;
+      return fail(
+          s, fmt::format("alloca aligns by {} bytes; a power of 2 up to 2^23 would work", align));
+    }
     case Op::tcgen05:  // reads shared memory while threads go on; alloc writes an address there
       program_.copies = true;
       program_.smallest_store = std::min(program_.smallest_store, 4u);

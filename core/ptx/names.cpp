@@ -282,6 +282,12 @@ bool Decoder::declare_function() {
   const Function& f = *functions_[routine_].function;
   Routine& r = routine();
   r.first_register = static_cast<std::uint32_t>(program_.registers.size());
+  if (f.in_registers) {
+    return refuse(f.line, fmt::format("{} takes its parameters in registers, which only PTX before "
+                                      "2.0 did, and ptxas compiles without an ABI; in .param "
+                                      "variables they would work",
+                                      f.name));
+  }
   if (f.entry) {
     for (const Parameter& p : f.parameters) {
       names().parameters[p.name] = {Meaning::Kind::memory, no_register, p.offset,

@@ -9,8 +9,9 @@ namespace tilescope::ptx {
 const std::vector<Opcode>& opcodes() {
   static const std::vector<Opcode> rows = [] {
     std::vector<Opcode> all;
-    for (auto part : {arithmetic_rows, bits_rows, moves_rows, memory_rows, control_rows,
-                      together_rows, matrix_rows, async_rows, tcgen05_rows, wgmma_rows}) {
+    for (auto part :
+         {arithmetic_rows, bits_rows, moves_rows, memory_rows, texture_rows, control_rows,
+          together_rows, matrix_rows, async_rows, tcgen05_rows, wgmma_rows}) {
       for (Opcode& row : part()) all.push_back(std::move(row));
     }
     std::sort(all.begin(), all.end(), [](const Opcode& a, const Opcode& b) { return a.op < b.op; });

@@ -162,6 +162,9 @@ std::vector<FieldWords> fields() {
   set(Field::expects, "expects", {"expect_tx"});
   set(Field::multicast, "multicast", {"multicast::cluster"});
   set(Field::cluster, "cluster", {"cluster"});
+  set(Field::unformatted, "unformatted", {"b"});
+  set(Field::outside, "outside", {"trap", "clamp", "zero"});
+  set(Field::query, "query", {"width", "height", "depth"});
   set(Field::reduction, "reduction", {"reduce"});
   set(Field::prefetching, "prefetching", {"prefetch"});
   set(Field::reduce, "reduce", {"popc", "and", "or"});
@@ -602,7 +605,8 @@ std::string syntax(const Opcode& opcode, int form) {
     if (item == "cf" || item == "cf=") continue;
     const std::size_t colon = item.find(':');
     out += first ? " " : ", ";
-    out += item == "[t]|{x}"        ? "[map, {coordinates}]"
+    const bool handle = opcode.op == Op::tex || opcode.op == Op::suld || opcode.op == Op::sust;
+    out += item == "[t]|{x}"        ? handle ? "[handle, {coordinates}]" : "[map, {coordinates}]"
            : item == "{o}"          ? "{offsets}"
            : item.starts_with("n=") ? item.substr(2)
                                     : item.substr(0, colon);

@@ -16,8 +16,9 @@
 //   [b]      an address in the second space   s   a number of bytes, or a predicate
 //   [m]      the address of an mbarrier, in shared memory
 //   [t]|{x}  [map, {coordinates}] of a tensor copy: a generic address, and as many coordinates as
-//            the dim and mode modifiers say
-//   {o}      offsets of an im2col copy, as many in braces as the tensor has dimensions, less two
+//            the dim and mode modifiers say; of a texture or surface its handle
+//   {o}      offsets of an im2col copy, as many in braces as the tensor has dimensions, less two;
+//            of .im2col::w and .im2col::w::128 two
 //   {d} {a}  a register, or as many in braces as the vector modifier says
 //   {d}4     as many in braces as the number says; {d}N/2: as many as half of the columns of a
 //            warpgroup's product (wgmma)
@@ -66,9 +67,10 @@ enum class Op : std::uint8_t {
   // moves
   mov, cvt, cvta,
   // memory
-  ld, ldu, st, prefetch, prefetchu, applypriority, discard, createpolicy, isspacep, atom, red, cp, mapa, getctarank,
+  ld, ldu, st, tex, txq, suld, sust, prefetch, prefetchu, applypriority, discard, createpolicy, isspacep, atom, red, cp, mapa, getctarank,
   // control
   bra, brx, call, ret, exit, trap, brkpt, nanosleep, pmevent, griddepcontrol,
+  alloca_, stacksave, stackrestore,
   // barriers and fences
   bar, barrier, membar, fence, mbarrier, setmaxnreg, tensormap, clusterlaunchcontrol,
   // across lanes
@@ -98,7 +100,7 @@ enum class Field : std::uint8_t {
   tensor_step, cta_group, cluster, kind, ws, collector, cells, times, packing, arrival,
   copied, warps, to_format, from_format, down, launch_step, answer, multicast_all,
   group_step, group_shape, sparse, block_scale, scale_vectors, mma_kind, scaled, scale_vector,
-  type5, scale_factor, oob, ashift, red,
+  type5, scale_factor, oob, ashift, red, unformatted, outside, query,
   count_
 };
 // clang-format on

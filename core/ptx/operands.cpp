@@ -45,7 +45,8 @@ bool compatible(Type instruction, Type reg) {
 // types only for f16 and f16x2 (9.7.9.21).
 bool takes_wider(Op op, Type type) {
   if (is_narrow(type) && type != Type::f16 && type != Type::f16x2) return false;
-  return op == Op::ld || op == Op::ldu || op == Op::st || op == Op::cvt;
+  return op == Op::ld || op == Op::ldu || op == Op::st || op == Op::cvt || op == Op::suld ||
+         op == Op::sust;
 }
 
 std::string registers_text(int count) {
@@ -276,7 +277,8 @@ bool Decoder::place_address(const Statement& s, Space space, const Written& w, O
 bool Decoder::tensor_map(const Statement& s, const Written& w, Operand& out) {
   if (w.kind != Written::Kind::address || w.elements.size() != 1 ||
       w.elements[0].kind != Written::Kind::vector) {
-    return fail(s, "a tensor map and its coordinates are wanted: [map, {x, y}]");
+    return fail(s,
+                "in brackets a tensor map, or a handle, and coordinates are wanted: [map, {x, y}]");
   }
   return place_address(s, Space::generic, w, out);
 }
@@ -285,6 +287,15 @@ bool Decoder::coordinates(const Statement& s, const Written& w, const Instructio
                           Operand& out) {
   const std::size_t rank = i.modifiers[Field::dim];
   const std::size_t given = w.elements[0].elements.size();
+  if (i.op == Op::tex || i.op == Op::suld || i.op == Op::sust) {
+    const std::size_t wanted = rank == 3 ? 4 : rank;  // the fourth is ignored (9.7.10.3, 9.7.11.1)
+    if (given != wanted) {
+      return fail(
+          s, fmt::format("of {} dimensions there are {} coordinates, not {}", rank, wanted, given));
+    }
+    OperandRule rule;
+    return vector(s, rule, i.op == Op::tex ? i.modifiers.type2() : Type::s32, w.elements[0], out);
+  }
   const TensorMode mode = i.modifiers.tensor_mode();
   const bool four_rows = mode == TensorMode::gather4 || mode == TensorMode::scatter4;
   if (four_rows && given != 5) {
@@ -298,10 +309,17 @@ bool Decoder::coordinates(const Statement& s, const Written& w, const Instructio
   return vector(s, rule, Type::s32, w.elements[0], out);
 }
 
-// {w, h, d}, 16 bits each: one for each dimension between channels and images (9.7.9.25.5.2).
+// {w, h, d}, 16 bits each: one for each dimension between channels and images; of .im2col::w and
+// .im2col::w::128 {wHalo, wOffset} (9.7.9.25.5.2).
 bool Decoder::offsets(const Statement& s, const Written& w, const Instruction& i, Operand& out) {
   const std::size_t rank = i.modifiers[Field::dim];
-  if (w.kind != Written::Kind::vector || w.elements.size() + 2 != rank) {
+  const TensorMode mode = i.modifiers.tensor_mode();
+  if (mode == TensorMode::im2col_w || mode == TensorMode::im2col_w_128) {
+    if (w.kind != Written::Kind::vector || w.elements.size() != 2) {
+      return fail(s, fmt::format("a copy by .{} has two numbers in braces, {{wHalo, wOffset}}",
+                                 words_of(Field::mode)[i.modifiers[Field::mode] - 1u]));
+    }
+  } else if (w.kind != Written::Kind::vector || w.elements.size() + 2 != rank) {
     return fail(s, fmt::format("an im2col copy from a tensor of {} dimensions has {} offset{} in "
                                "braces",
                                rank, rank - 2, rank == 3 ? "" : "s"));

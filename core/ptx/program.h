@@ -208,6 +208,7 @@ struct Program {
   std::uint32_t local_bytes = 0;  // of one thread: the frames of the deepest nesting of calls,
                                   // those that come back to a function apart
   bool recursive = false;
+  bool allocates = false;  // on the stack, as much as it says at run time: alloca
   // Of its tcgen05 instructions: CTAs that do them together; and the line of the first. 0: none.
   std::uint8_t cta_group = 0;
   std::uint32_t cta_group_line = 0;

@@ -6,8 +6,11 @@ namespace tilescope::ptx {
 namespace {
 
 constexpr std::string_view textures =
-    "textures and surfaces are not simulated: there is no texture unit here, and a launch has no "
-    "texture objects. What is loaded from an array would be loaded from a buffer with ld.global.nc";
+    "of textures and surfaces only arrays of 1 to 3 dimensions are simulated, through 64-bit "
+    "handles "
+    "(tex.1d, .2d, .3d, txq, suld.b, sust.b): no layers, cubes, mipmaps, gathering, sampler "
+    "references or reductions. What is loaded from an array would be loaded from a buffer with "
+    "ld.global.nc";
 constexpr std::string_view video =
     "video instructions are not simulated: CUDA 13 makes none but vabsdiff2 and vabsdiff4, which "
     "are. Ordinary integer instructions, or those of u16x2 and s16x2, do the same";
@@ -21,15 +24,17 @@ const std::vector<Refused>& refused() {
        "multimem works on memory of several GPUs at once (a multicast object, NVLink SHARP), and "
        "one GPU is simulated. The kernel of a single GPU, with ld, st and red, would work",
        "9.7.9.14, 9.7.9.26, 9.7.9.27"},
-      {{"tex", "tld4", "txq", "istypep", "suld", "sust", "sured", "suq"},
-       "",
-       textures,
-       "9.7.10, 9.7.11"},
-      {{"alloca", "stacksave", "stackrestore"},
-       "",
-       "memory on the stack whose size is known only at run time is not simulated. A local array "
-       "of a fixed size works, and so does malloc",
-       "9.7.17"},
+      {{"tld4", "istypep", "sured", "suq"}, "", textures, "9.7.10, 9.7.11"},
+      {{"tex"}, "!v4", textures, "9.7.10.3"},
+      {{"tex"}, "base", textures, "9.7.10.3"},
+      {{"tex"}, "level", textures, "9.7.10.3"},
+      {{"tex"}, "grad", textures, "9.7.10.3"},
+      {{"tex"}, "f16", textures, "9.7.10.3"},
+      {{"tex", "suld", "sust"}, "a1d", textures, "9.7.10.3, 9.7.11"},
+      {{"tex", "suld", "sust"}, "a2d", textures, "9.7.10.3, 9.7.11"},
+      {{"tex"}, "*cube", textures, "9.7.10.3"},
+      {{"tex"}, "*2dms", textures, "9.7.10.3"},
+      {{"sust"}, "p", textures, "9.7.11.2"},
       {{"vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset"},
        "",
        video,

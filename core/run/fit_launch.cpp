@@ -132,6 +132,14 @@ std::optional<Error> misfit(const ptx::Function& entry, const std::vector<Argume
                               entry.name, m.at));
       }
     }
+    for (const Argument::Handle& h : arguments[i].handles) {
+      if (h.texture.buffer < buffers && std::uint64_t{h.at} + 8 <= arguments[i].bytes.size())
+        continue;
+      return no(
+          fmt::format("argument {} of {} has a texture at byte {} over buffer number {}, and "
+                      "it has {} bytes, and there are {} buffers",
+                      i, entry.name, h.at, h.texture.buffer, arguments[i].bytes.size(), buffers));
+    }
   }
   return std::nullopt;
 }

@@ -45,6 +45,13 @@ Argument Argument::tensor_map(TensorMap map, std::uint32_t bytes) {
   return argument;
 }
 
+Argument Argument::handle(const Texture& texture) {
+  Argument out;
+  out.bytes.resize(8);
+  out.handles.push_back({0, texture});
+  return out;
+}
+
 Argument Argument::i32(std::int32_t value) {
   return plain(value);
 }

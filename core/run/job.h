@@ -19,6 +19,7 @@
 #include "core/numeric/dtype.h"
 #include "core/run/barrier_names.h"
 #include "core/run/tensor_map.h"
+#include "core/run/texture.h"
 #include "core/run/warp_set.h"
 
 namespace tilescope {
@@ -66,8 +67,8 @@ struct Buffer {
 // "(256, 512)", "(7,)", "()": as Python writes a tuple, and .npy files their shape.
 std::string shape_text(const std::vector<std::int64_t>& shape);
 
-// One kernel parameter: its bytes, and the places in it that get the address of a buffer, or a
-// tensor map over one.
+// One kernel parameter: its bytes, and the places in it that get the address of a buffer, a tensor
+// map over one, or the handle of a texture or surface.
 struct Argument {
   struct Address {
     std::uint32_t at = 0;      // byte offset inside the parameter
@@ -78,12 +79,18 @@ struct Argument {
     std::uint32_t at = 0;  // byte offset inside the parameter
     TensorMap map;
   };
+  struct Handle {
+    std::uint32_t at = 0;  // byte offset inside the parameter
+    Texture texture;
+  };
   std::vector<std::byte> bytes;
   std::vector<Address> addresses;
   std::vector<Map> maps;
+  std::vector<Handle> handles{};
 
   static Argument pointer(std::uint32_t buffer, std::int64_t offset = 0);
   static Argument tensor_map(TensorMap map, std::uint32_t bytes = map_bytes);
+  static Argument handle(const Texture& texture);
   static Argument i32(std::int32_t value);
   static Argument u64(std::uint64_t value);
 };

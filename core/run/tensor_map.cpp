@@ -71,6 +71,23 @@ std::optional<std::string> too_large(const MapFields& m) {
   return fmt::format("the box has {} bytes; up to {} would work", bytes, most);
 }
 
+// What cuTensorMapEncodeIm2colWide asks beside; the corners of W have 16 bits alone.
+std::optional<std::string> bad_wide(const MapFields& m) {
+  const std::string_view mode = name_of(m.pixels->wide);
+  if (m.interleave != MapInterleave::none) {
+    return fmt::format("{} copies no interleaved tensors (PTX ISA 5.5.6)", mode);
+  }
+  switch (m.swizzle) {
+    case MapSwizzle::bytes64:
+    case MapSwizzle::bytes128:
+    case MapSwizzle::bytes128_atom32:
+      return std::nullopt;
+    default:
+      return fmt::format("{} goes with swizzle 64B, 128B or 128B_atom32B, not with {}", mode,
+                         name_of(m.swizzle));
+  }
+}
+
 // The limits of cuTensorMapEncodeIm2col: corners have 16 bits for all dimensions together. Whether
 // corners leave anything is not asked of interleaved tensors (seen on an H200).
 std::optional<std::string> bad_pixels(const MapFields& m) {
@@ -86,8 +103,12 @@ std::optional<std::string> bad_pixels(const MapFields& m) {
     return fmt::format("a column has {} pixels; from 1 to 1024 would work", p.column);
   }
   constexpr std::int32_t limits[] = {32768, 128, 16};
-  for (u32 d = 0; d + 2 < m.rank; ++d) {
-    const std::int32_t limit = limits[m.rank - 3];
+  const bool wide = p.wide != MapWide::no;
+  if (wide) {
+    if (auto wrong = bad_wide(m)) return wrong;
+  }
+  for (u32 d = 0; d + 2 < (wide ? 3 : m.rank); ++d) {
+    const std::int32_t limit = limits[wide ? 0 : m.rank - 3];
     for (const std::int32_t corner : {p.lower[d], p.upper[d]}) {
       if (corner >= -limit && corner < limit) continue;
       return fmt::format("a corner of dimension {} is {}; from {} to {} would work", d + 1, corner,
@@ -117,15 +138,15 @@ std::optional<std::string> bad_packing(const MapFields& m) {
     return fmt::format("elements of {} are counted as bytes of shared memory, not as {}", name,
                        name_of(m.dtype));
   }
-  if (m.pixels) return fmt::format("im2col of {} is not simulated; boxes are", name);
   if (m.interleave != MapInterleave::none) {
     return fmt::format("elements of {} are not interleaved", name);
   }
-  if (m.box[0] != 128 || m.dims[0] % 128) {
+  const u32 width = m.pixels ? m.pixels->channels : m.box[0];
+  if (width != 128 || m.dims[0] % 128) {
     return fmt::format(
-        "elements of {} come by 128: its box has {} along dimension 0, the tensor {}; 128 and a "
+        "elements of {} come by 128: its {} has {} along dimension 0, the tensor {}; 128 and a "
         "multiple of it would work",
-        name, m.box[0], m.dims[0]);
+        name, m.pixels ? "pixel" : "box", width, m.dims[0]);
   }
   for (u32 d = 1; d < m.rank; ++d) {
     if (m.strides[d] % 32 == 0) continue;
@@ -170,6 +191,16 @@ std::optional<MapSwizzle> swizzle_named(std::string_view name) {
   return std::nullopt;
 }
 
+std::string_view name_of(MapWide wide) {
+  constexpr std::string_view names[] = {"im2col", "im2col::w", "im2col::w::128"};
+  return names[static_cast<std::size_t>(wide)];
+}
+
+u32 slice_bytes(MapInterleave interleave) {
+  constexpr u32 bytes[] = {0, 16, 32};
+  return bytes[static_cast<std::size_t>(interleave)];
+}
+
 u32 span_of(MapSwizzle swizzle) {
   constexpr u32 spans[] = {0, 32, 64, 128, 128, 128, 128};
   return spans[static_cast<std::size_t>(swizzle)];
@@ -179,6 +210,7 @@ MapFields in_bytes(MapFields map) {
   if (map.packing != MapPacking::b4x16) return map;
   map.dims[0] /= 2;
   map.box[0] /= 2;
+  if (map.pixels) map.pixels->channels /= 2;
   map.dtype = DType::u8;
   map.packing = MapPacking::none;
   return map;
@@ -188,18 +220,18 @@ namespace {
 
 // Two elements a byte (cuTensorMapEncodeTiled: "globalDim[0] must be a multiple of 2").
 std::optional<std::string> bad_halves(const MapFields& m) {
-  if (m.pixels) return "im2col of b4x16 is not simulated; boxes are";
   if (m.interleave != MapInterleave::none) return "elements of b4x16 are not interleaved";
   if (m.nan_fill) return "elements of b4x16 cannot be filled with NaN";
   if (m.dims[0] % 2) {
     return fmt::format("dimension 0 has {} elements of 4 bits; an even number would work",
                        m.dims[0]);
   }
-  if (m.box[0] % 32 == 0 && m.box[0] <= 256) return std::nullopt;
+  const u32 width = m.pixels ? m.pixels->channels : m.box[0];
+  if (width % 32 == 0 && width <= 256) return std::nullopt;
   return fmt::format(
-      "the box has {} elements of 4 bits along dimension 0; a multiple of 32, which are 16 bytes, "
+      "the {} has {} elements of 4 bits along dimension 0; a multiple of 32, which are 16 bytes, "
       "up to 256 would work",
-      m.box[0]);
+      m.pixels ? "pixel" : "box", width);
 }
 
 }  // namespace
@@ -241,18 +273,41 @@ Outcome<MapFields> complete(const TensorMap& map, const Buffer& buffer, u64 addr
                              std::move(sentence)),
                  ""};
   };
+  const u64 slice = slice_bytes(map.interleave);
   std::vector<u64> dims = map.dims;
   if (dims.empty()) {
     for (auto e = buffer.shape.rbegin(); e != buffer.shape.rend(); ++e) {
       dims.push_back(static_cast<u64>(*e));
     }
+    // Of an interleaved tensor a buffer has one more: the channels of a slice, innermost.
+    const u64 inner = dims.empty() ? 0 : dims[0] * bytes_of(map.dtype.value_or(buffer.dtype));
+    if (slice && inner != slice) {
+      return no(fmt::format(
+          "it has no dims, and the innermost dimension of shape {} is {} bytes, not the {} of a "
+          "slice of channels; a buffer of shape [images, slices, rows, columns, channels of a "
+          "slice], or dims, would work",
+          list_text(buffer.shape), inner, slice));
+    }
+    if (slice) dims.erase(dims.begin());
   }
   const std::size_t rank = dims.size();
   if (rank == 0 || rank > most_map_dims) {
     return no(fmt::format("it has {} dimensions, and 1 to {} can be", rank, most_map_dims));
   }
   const bool im2col = map.channels > 0 || map.pixels > 0;
-  if (im2col && (rank < 3 || map.lower.size() != rank - 2 || map.upper.size() != rank - 2)) {
+  const bool wide = map.wide != MapWide::no;
+  const std::size_t corners = wide ? 1 : rank - 2;
+  if (wide && !im2col) {
+    return no(fmt::format("it is for {} and has no pixels", name_of(map.wide)));
+  }
+  if (im2col && (rank < 3 || map.lower.size() != corners || map.upper.size() != corners)) {
+    if (wide) {
+      return no(fmt::format(
+          "its corners {} and {} have {} and {} numbers; {} has one of each, of W, and 3 to 5 "
+          "dimensions",
+          list_text(map.lower), list_text(map.upper), map.lower.size(), map.upper.size(),
+          name_of(map.wide)));
+    }
     return no(
         fmt::format("its corners {} and {} have {} and {} numbers, but the tensor {} has {} "
                     "dimensions between channels and images",
@@ -287,6 +342,7 @@ Outcome<MapFields> complete(const TensorMap& map, const Buffer& buffer, u64 addr
     std::copy(map.upper.begin(), map.upper.end(), pixels.upper.begin());
     pixels.channels = map.channels;
     pixels.column = map.pixels;
+    pixels.wide = map.wide;
   }
   out.strides[0] = out.element_bytes();
   for (u32 d = 0; d < rank; ++d) {
@@ -294,7 +350,8 @@ Outcome<MapFields> complete(const TensorMap& map, const Buffer& buffer, u64 addr
     if (!im2col) out.box[d] = map.box[d];
     out.steps[d] = map.element_strides.empty() ? 1 : map.element_strides[d];
     if (d == 0) continue;
-    const u64 packed = d == 1 ? out.global_bytes(dims[0]) : out.strides[d - 1] * dims[d - 1];
+    const u64 row = slice ? dims[0] * slice : out.global_bytes(dims[0]);
+    const u64 packed = d == 1 ? row : out.strides[d - 1] * dims[d - 1];
     out.strides[d] = map.strides.empty() ? packed : map.strides[d - 1];
   }
   if (auto wrong = objection(out)) return no(*wrong);

@@ -24,7 +24,14 @@ namespace tilescope {
 
 struct Buffer;
 
+// Channels in slices of 16 or 32 bytes, NC/8DHWC8 and NC/16DHWC16 (PTX ISA 5.5.6). The dimensions
+// are then W, H, D, slice of C, N: pixels of one slice lie side by side, and a pixel is what
+// element strides of dimension 0 and out-of-bounds count. Measured on an H200 (the driver's
+// parameters alone do not say it): a copy brings one slice, the one that its coordinate along C
+// names, however large the box is along C (or `channels`, for im2col); extents along C are slices
+// too.
 enum class MapInterleave : std::uint8_t { none, bytes16, bytes32 };
+std::uint32_t slice_bytes(MapInterleave interleave);  // of a pixel: 16 or 32; 0 where there is none
 // Which 16, 32 or 64 bytes of a row change places in shared memory (PTX ISA 5.5.7), numbered as the
 // driver's CUtensorMapSwizzle.
 enum class MapSwizzle : std::uint8_t {
@@ -51,9 +58,17 @@ constexpr std::uint32_t most_map_dims = 5;
 // b4x16, the driver's 16U4_ALIGN8B, are elements of 4 bits that are packed on both sides: what
 // kinds mxf4 and mxf4nvf4 read. Its map counts elements, and in_bytes() is the map of the bytes
 // that they are in.
+//
+// A map of b6x16_p32 is of b6p2x16 where a copy goes to global memory: each byte of shared memory
+// has an element in its 6 low bits, the other 2 are discarded, and sixteen elements are 12 bytes.
 enum class MapPacking : std::uint8_t { none, b4x16_p64, b6x16_p32, b4x16 };
 std::string_view name_of(MapPacking packing);  // "b4x16_p64"
 std::optional<MapPacking> packing_named(std::string_view name);
+
+// An im2col map is for .im2col, or for .im2col::w or .im2col::w::128, whose box is 1 along H and D
+// (5.5.5; cuTensorMapEncodeIm2colWide, sm_100 and later).
+enum class MapWide : std::uint8_t { no, w, w128 };
+std::string_view name_of(MapWide wide);  // "im2col", "im2col::w", "im2col::w::128"
 
 // What an im2col copy brings: columns of pixels, for which the base of a filter walks through the
 // corners of each dimension between channels and images, from `lower` to extent - 1 + `upper`.
@@ -61,6 +76,7 @@ struct PixelColumns {
   std::array<std::int32_t, most_map_dims - 2> lower{}, upper{};  // of W, H, D: innermost first
   std::uint32_t channels = 0;                                    // elements of each pixel
   std::uint32_t column = 0;                                      // pixels
+  MapWide wide = MapWide::no;  // then lower[0] and upper[0] alone count
 };
 
 struct TensorMap {
@@ -72,6 +88,7 @@ struct TensorMap {
   std::vector<std::uint32_t> box;              // elements
   std::vector<std::int32_t> lower, upper;      // in place of the box, for im2col: see PixelColumns
   std::uint32_t channels = 0, pixels = 0;      // both 0: not for im2col
+  MapWide wide = MapWide::no;                  // lower and upper are then of W alone
   std::vector<std::uint32_t> element_strides;  // empty: all 1
   MapInterleave interleave = MapInterleave::none;
   MapSwizzle swizzle = MapSwizzle::none;
@@ -103,6 +120,8 @@ struct MapFields {
   std::uint32_t copied(std::uint32_t dim) const { return (box[dim] + steps[dim] - 1) / steps[dim]; }
   // Bytes side by side in what is copied: of a box's row, or a pixel.
   std::uint32_t row_bytes() const { return (pixels ? pixels->channels : box[0]) * element_bytes(); }
+  // Dimensions of pixels, W first: between channels and images, or all before the slices.
+  std::uint32_t first_pixel() const { return interleave == MapInterleave::none ? 1 : 0; }
 };
 
 // Of b4x16 the map of bytes of two elements each; any other as it is.

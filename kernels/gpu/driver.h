@@ -46,6 +46,7 @@ enum class Result : int {
   invalid_address_space = 717,
   invalid_pc = 718,
   launch_failed = 719,
+  not_supported = 801,
   invalid_cluster_size = 912,
 };
 

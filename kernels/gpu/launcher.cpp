@@ -55,6 +55,8 @@ int map_type(const MapFields& map) {
 // The corners' order is CuTe's (copy_traits_sm90_im2col.hpp): W first.
 Result encode_map(const Driver& driver, const MapFields& map, std::byte* bits) {
   if (map.pixels) {
+    // cuTensorMapEncodeIm2colWide: no chip that has it was tried.
+    if (map.pixels->wide != MapWide::no) return Result::not_supported;
     return driver.cuTensorMapEncodeIm2col(
         bits, map_type(map), map.rank, reinterpret_cast<void*>(map.address), map.dims.data(),
         map.strides.data() + 1, map.pixels->lower.data(), map.pixels->upper.data(),
@@ -120,6 +122,12 @@ std::optional<Error> Launcher::place(std::vector<Argument>& arguments,
     for (const Argument::Address& at : argument.addresses) {
       const std::uint64_t address = addresses[at.buffer] + static_cast<std::uint64_t>(at.offset);
       std::memcpy(argument.bytes.data() + at.at, &address, sizeof address);
+    }
+    if (!argument.handles.empty()) {
+      return Error{ErrorKind::mismatch,
+                   "A launch with textures or surfaces runs on the simulator alone; --on sim would "
+                   "work.",
+                   ""};
     }
     for (const Argument::Map& at : argument.maps) {
       if (std::optional<Error> error =

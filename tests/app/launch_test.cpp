@@ -248,6 +248,51 @@ tensormap = { buffer = "B", box = [4], oob = "nan", size = 256 }
   EXPECT_TRUE(file.arguments[2].maps[0].map.nan_fill);
 }
 
+// W, H, slices and N: of a buffer's shape without the channels of a slice.
+TEST(LaunchFile, AnInterleavedMapCountsSlices) {
+  const LaunchFile file = parsed(launch + two_buffers + R"(
+[[arg]]
+tensormap = { buffer = "A", box = [8, 1, 1, 1], interleave = "16B" }
+[[arg]]
+tensormap = { buffer = "A", dims = [64, 6, 5, 2], lower = [-1], upper = [1], channels = 64, wide = "w128", swizzle = "128B" }
+)");
+  ASSERT_EQ(file.arguments.size(), 2u);
+  const Buffer buffer{"A", DType::f16, {2, 3, 5, 10, 8}, {}, false};
+  const Outcome<MapFields> fields = complete(file.arguments[0].maps.at(0).map, buffer, 4096);
+  ASSERT_TRUE(fields.ok()) << fields.error().sentence;
+  EXPECT_EQ(fields->dims, (std::array<std::uint64_t, 5>{10, 5, 3, 2, 0}));
+  EXPECT_EQ(fields->strides, (std::array<std::uint64_t, 5>{2, 160, 800, 2400, 0}));
+  const Buffer other{"A", DType::f16, {2, 3, 5, 10, 4}, {}, false};
+  EXPECT_FALSE(complete(file.arguments[0].maps.at(0).map, other, 4096).ok());
+  const Outcome<MapFields> wide = complete(file.arguments[1].maps.at(0).map, buffer, 4096);
+  ASSERT_TRUE(wide.ok()) << wide.error().sentence;
+  EXPECT_EQ(wide->pixels->wide, MapWide::w128);
+}
+
+TEST(LaunchFile, TexturesAndSurfacesAreHandles) {
+  const LaunchFile file = parsed(launch + two_buffers + R"(
+[[arg]]
+texture = { buffer = "B", width = 8, height = 4, filter = "linear", address = "mirror", normalized = true, format = "u8x4", read = "normalized" }
+[[arg]]
+size = 16
+at = [{ offset = 8, surface = { buffer = "A", width = 8, format = "s16x2", pitch = 64 } }]
+)");
+  ASSERT_EQ(file.arguments.size(), 2u);
+  EXPECT_EQ(file.arguments[0].bytes.size(), 8u);
+  const Texture& t = file.arguments[0].handles.at(0).texture;
+  EXPECT_EQ(t.buffer, 1u);
+  EXPECT_TRUE(t.linear && t.normalized && t.as_float && !t.surface);
+  EXPECT_EQ(t.address, TextureAddress::mirror);
+  EXPECT_EQ(t.texel_bytes(), 4u);
+  EXPECT_EQ(t.bytes(), 128u);
+  EXPECT_FALSE(objection(t, 128).has_value());
+  EXPECT_TRUE(objection(t, 127).has_value());
+  const Argument::Handle& h = file.arguments[1].handles.at(0);
+  EXPECT_EQ(h.at, 8u);
+  EXPECT_TRUE(h.texture.surface);
+  EXPECT_EQ(h.texture.row_bytes(), 64u);
+}
+
 // For im2col corners and pixels stand in place of the box.
 TEST(LaunchFile, AMapForIm2colHasCorners) {
   const LaunchFile file = parsed(launch + two_buffers + R"(

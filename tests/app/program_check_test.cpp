@@ -71,7 +71,7 @@ constexpr const char* refused = R"(.version 8.0
 	.reg .b64 %d<3>;
 	.param .b32 given;
 	neg.sat.s32 %r0, %r1;
-	tex.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d0, {%f4, %f5}];
+	tex.level.2d.v4.f32.f32 {%f0, %f1, %f2, %f3}, [%d0, {%f4, %f5}], %f6;
 	st.param.b32 [given], %r0;
 	call helper, (given);
 	ret;
@@ -128,7 +128,7 @@ TEST_F(Check, TellsAllThatIsRefusedWithItsPlaceAndText) {
   EXPECT_TRUE(has(ended.out, "refused.ptx:16: neg.sat.s32 %r0, %r1: this form of 'neg'"))
       << ended.out;
   EXPECT_TRUE(has(ended.out, "none has .sat")) << ended.out;
-  EXPECT_TRUE(has(ended.out, "refused.ptx:17: tex.2d.v4.f32.f32")) << ended.out;
+  EXPECT_TRUE(has(ended.out, "refused.ptx:17: tex.level.2d.v4.f32.f32")) << ended.out;
   EXPECT_TRUE(has(ended.out, "refused.ptx:7: frobnicate.b32 %r0, %r1: the opcode")) << ended.out;
   EXPECT_TRUE(has(ended.err, "3 places are refused")) << ended.err;
   const Ended one = run({"check", "refused.ptx", "--entry", "good"});

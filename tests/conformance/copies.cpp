@@ -52,7 +52,7 @@ struct Told {
 };
 
 // From the next number on, until all are told or one is a fault.
-void go_on(Told& told, std::uint64_t count) {
+void go_on(Told& told, std::uint64_t count, CopyOf copy_of) {
   const char* library = std::getenv("TILESCOPE_CUDA_DRIVER");
   const auto device = gpu::GpuDevice::open(library ? library : "");
   if (!device) {
@@ -61,7 +61,7 @@ void go_on(Told& told, std::uint64_t count) {
     return;
   }
   while (told.next < count) {
-    const test::RandomCopy copy = test::random_copy(told.next++, test::Generation::hopper);
+    const test::RandomCopy copy = copy_of(told.next++);
     const auto mode = static_cast<std::size_t>(copy.mode);
     ++told.all[mode];
     const std::string found = difference(**device, copy);
@@ -74,7 +74,7 @@ void go_on(Told& told, std::uint64_t count) {
 
 }  // namespace
 
-int copies(std::uint64_t count) {
+int copies(std::uint64_t count, CopyOf copy_of) {
   void* shared =
       mmap(nullptr, sizeof(Told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (shared == MAP_FAILED) return 4;
@@ -83,7 +83,7 @@ int copies(std::uint64_t count) {
     std::fflush(nullptr);
     const pid_t child = fork();
     if (child == 0) {
-      go_on(told, count);
+      go_on(told, count, copy_of);
       std::fflush(nullptr);
       _exit(0);
     }

@@ -4,10 +4,14 @@
 
 #include <cstdint>
 
+#include "tests/sim/random_copy.h"
+
 namespace tilescope::conformance {
+
+using CopyOf = test::RandomCopy (*)(std::uint64_t number);
 
 // Numbers 0 to count - 1. Prints those that differ, each with the first byte. 0: none; 4: no GPU.
 // A fault takes the process's device with it: another process goes on behind it.
-int copies(std::uint64_t count);
+int copies(std::uint64_t count, CopyOf copy_of);
 
 }  // namespace tilescope::conformance

@@ -11,7 +11,7 @@
 //   conformance programs FOLDER [PART]   the text programs of tests/sim/programs on the chip
 //   conformance memory FILE              what one of them leaves in memory on the chip
 //   conformance maps COUNT [im2col]      which tensor maps the driver takes, and which we take
-//   conformance copies COUNT             random tensor copies on the chip, against their model
+//   conformance copies COUNT [interleaved]   random tensor copies on the chip, against their model
 //
 // TILESCOPE_CUDA_DRIVER names another driver library than libcuda.so.1.
 #include <fmt/format.h>
@@ -103,7 +103,7 @@ int usage() {
       stderr,
       "usage: conformance list | show PART | simulate [PART] | record FILE [COMMIT [PART]] | "
       "missing FILE COMMIT KNOWN... | answers PART | replay FILE... | "
-      "programs FOLDER [PART] | memory FILE | maps COUNT [im2col] | copies COUNT\n");
+      "programs FOLDER [PART] | memory FILE | maps COUNT [im2col] | copies COUNT [interleaved]\n");
   return 2;
 }
 
@@ -125,7 +125,13 @@ int main_of(const std::vector<std::string>& words) {
   const std::uint64_t count = std::strtoull(word(1).c_str(), nullptr, 10);
   if (word(0) == "maps" && words.size() == 2) return maps(count, random_map);
   if (word(0) == "maps" && word(2) == "im2col") return maps(count, random_im2col_map);
-  if (word(0) == "copies" && words.size() == 2) return copies(count);
+  if (word(0) == "copies" && words.size() == 2) {
+    return copies(count,
+                  [](std::uint64_t n) { return test::random_copy(n, test::Generation::hopper); });
+  }
+  if (word(0) == "copies" && word(2) == "interleaved") {
+    return copies(count, test::random_interleaved_copy);
+  }
   return usage();
 }
 

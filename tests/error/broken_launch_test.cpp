@@ -170,11 +170,18 @@ TEST(BrokenLaunch, Arguments) {
   EXPECT_EQ(arg("f32 = \"1\""), "4:7 f32 of [[arg]] 1 must be a number, but it is a text.");
   EXPECT_EQ(arg("f32 = 1\ni32 = 1"),
             "3:1 [[arg]] 1 has both i32 and f32; it takes exactly one of buffer, null, bytes, "
-            "tensormap, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64.");
-  EXPECT_EQ(
-      arg("int = 1"),
-      "3:1 [[arg]] 1 has no value; it takes exactly one of buffer, null, bytes, tensormap, u8, "
-      "i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64.");
+            "tensormap, texture, surface, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, "
+            "f64.");
+  EXPECT_EQ(arg("int = 1"),
+            "3:1 [[arg]] 1 has no value; it takes exactly one of buffer, null, bytes, tensormap, "
+            "texture, surface, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64.");
+  EXPECT_EQ(said(launch + buffer_a +
+                 "[[arg]]\ntexture = { buffer = \"A\", width = 4, filter = "
+                 "\"cubic\" }"),
+            "9:47 the texture of [[arg]] 1 has the filter \"cubic\"; point or linear would work.");
+  EXPECT_EQ(said(launch + buffer_a + "[[arg]]\nsurface = { buffer = \"A\", filter = \"point\" }"),
+            "9:27 the surface of [[arg]] 1 has no key \"filter\"; its keys are buffer, offset, "
+            "width, height, depth, pitch, format.");
   EXPECT_EQ(arg("i32 = 1\noffset = 4"), "5:1 [[arg]] 1 has no key \"offset\"; its keys are i32.");
   EXPECT_EQ(arg("null = false"),
             "4:8 null of [[arg]] 1 is false; null = true gives a null pointer.");

@@ -1,5 +1,6 @@
 // What a caller of the simulator can rely on: steps of any size, copies, progress, writers, sizes.
 #include "core/sim/machine/machine.h"
+#include "core/sim/machine/state.h"
 
 #include <gtest/gtest.h>
 

@@ -179,6 +179,8 @@ class Reader {
         map.swizzle = swizzle_named(value).value();
       } else if (key == "interleave") {
         map.interleave = value == "16B" ? MapInterleave::bytes16 : MapInterleave::bytes32;
+      } else if (key == "wide") {
+        map.wide = value == "w" ? MapWide::w : MapWide::w128;
       } else if (key == "dtype") {
         const auto packing = packing_named(value);
         map.packing = packing.value_or(MapPacking::none);
@@ -194,9 +196,47 @@ class Reader {
     out_.job.arguments.push_back(Argument::tensor_map(std::move(map)));
   }
 
+  void texture(const std::vector<std::string>& words) {
+    Texture t;
+    t.surface = words[0] == "surface";
+    if (!named(words.at(1), t.buffer)) out_.mistake = "arg: texture " + words[1];
+    for (std::size_t i = 2; i < words.size(); ++i) {
+      const std::size_t eq = words[i].find('=');
+      const std::string key = words[i].substr(0, eq), value = words[i].substr(eq + 1);
+      const auto number = [&] { return static_cast<std::uint32_t>(std::stoul(value)); };
+      if (key == "width") {
+        t.width = number();
+      } else if (key == "height") {
+        t.height = number();
+      } else if (key == "depth") {
+        t.depth = number();
+      } else if (key == "pitch") {
+        t.pitch = number();
+      } else if (key == "offset") {
+        t.offset = number();
+      } else if (key == "format") {
+        if (!read_format(value, t)) out_.mistake = "arg: texture: " + words[i];
+      } else if (key == "filter") {
+        t.linear = value == "linear";
+      } else if (key == "address") {
+        t.address = texture_address_named(value).value();
+      } else if (key == "read") {
+        t.as_float = value == "normalized";
+      } else if (key == "border") {
+        t.border.fill(std::stof(value));
+      } else if (key == "normalized") {
+        t.normalized = true;
+      } else {
+        out_.mistake = "arg: texture: " + words[i];
+      }
+    }
+    out_.job.arguments.push_back(Argument::handle(t));
+  }
+
   void argument(const std::string& s) {
     const auto head = words_of(s);
     if (head.at(0) == "tensormap") return tensor_map(head);
+    if (head.at(0) == "texture" || head.at(0) == "surface") return texture(head);
     if (head.size() == 2) {
       Argument a;
       a.bytes = values(*dtype_named(head[0]), head[1]);

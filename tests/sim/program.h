@@ -9,7 +9,9 @@
 //   // arg: X        // arg: X+16        // arg: i32 7        // arg: f32 1.5
 //   // arg: tensormap X box=64x8 swizzle=128B dims=64x32 strides=128 steps=1x2 dtype=f16 oob=nan
 //           interleave=16B offset=16   (in one line; innermost dimension first; only box must be)
-//   // arg: tensormap X lower=-1x-1 upper=-1x-1 channels=64 pixels=32           (in place of box)
+//   // arg: tensormap X lower=-1x-1 upper=-1x-1 channels=64 pixels=32 wide=w      (in place of box)
+//   // arg: texture X width=8 height=4 format=f32x1 filter=linear address=clamp normalized (depth,
+//           pitch, read=normalized, border=0.5; surface likewise)
 //   // expect: Y = 0 2 4 61*0
 //   // expect-fault: out_of_bounds | sentence, or a part of it
 //   // expect-site: PTX line 21, block (0,0,0), warp 0, lane 3

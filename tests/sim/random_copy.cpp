@@ -197,6 +197,88 @@ RandomCopy random_copy(u64 number, Generation generation) {
   return c;
 }
 
+namespace {
+
+bool interleaved(const RandomCopy& c) {
+  return c.map.interleave != MapInterleave::none;
+}
+
+// W, H, D, slices, N: nothing twice, strides of whole slices.
+void draw_slices(RandomCopy& c, Draw& draw, u32 rank) {
+  const u32 slice = slice_bytes(c.map.interleave);
+  u64 packed = 0;
+  for (u32 d = 0; d < rank; ++d) {
+    c.map.dims.push_back(1 + draw(d ? 5 : 24));
+    if (d > 0) c.map.strides.push_back(packed + slice * u64{draw(3)});
+    packed = (d > 0 ? c.map.strides.back() : slice) * c.map.dims[d];
+  }
+}
+
+void draw_interleaved_box(RandomCopy& c, Draw& draw, u32 rank) {
+  const u32 grain = 16 / width_of(c);
+  u32 pixels = 1;
+  for (u32 d = 0; d < rank; ++d) {
+    const bool slices = d + 2 == rank;  // which counts for nothing
+    const u32 step = draw(4) == 0 ? 1 + draw(8) : 1;
+    const u32 most = slices ? 40 : std::max(1u, std::min(d ? 4u : 8u, 200 / pixels));
+    u32 box = std::min(256u, std::max(1u, (1 + draw(most)) * step - draw(step)));
+    if (d == 0) box = (box + grain - 1) / grain * grain;
+    c.map.box.push_back(box);
+    c.map.element_strides.push_back(step);
+    if (!slices) pixels *= (box + step - 1) / step;
+    const auto extent = static_cast<std::int32_t>(c.map.dims[d]);
+    const std::int32_t least = c.way == Way::load ? -static_cast<std::int32_t>(box) - 1 : 0;
+    c.start.push_back(draw.between(slices ? std::max(least, -1) : least, extent));
+  }
+}
+
+void draw_interleaved_pixels(RandomCopy& c, Draw& draw, u32 rank) {
+  c.map.channels = 16 / width_of(c) * (1 + draw(4));
+  c.map.pixels = 1 + draw(60);
+  const std::int32_t out = c.way == Way::load ? 1 : 0;
+  for (u32 d = 0; d < rank; ++d) {
+    const auto extent = static_cast<std::int32_t>(c.map.dims[d]);
+    c.map.element_strides.push_back(d + 2 < rank && draw(3) == 0 ? 1 + draw(4) : 1);
+    if (d + 2 >= rank) {
+      c.start.push_back(draw.between(-out, extent));
+      continue;
+    }
+    const std::int32_t lower = draw.between(-3 * out, extent / 2);
+    const std::int32_t upper = std::max(draw.between(-2, 2 * out), lower - extent + 1);
+    c.map.lower.push_back(lower);
+    c.map.upper.push_back(upper);
+    c.start.push_back(draw.between(lower, extent - 1 + upper));
+    c.offsets.push_back(static_cast<std::uint16_t>(draw(4)));
+  }
+}
+
+}  // namespace
+
+RandomCopy random_interleaved_copy(u64 number) {
+  constexpr DType types[] = {DType::u8,  DType::u16, DType::u32, DType::i32, DType::u64,
+                             DType::i64, DType::f16, DType::f32, DType::f64, DType::bf16};
+  constexpr Way ways[] = {Way::load, Way::load, Way::store, Way::reduce};
+  Draw draw(number, 3);
+  RandomCopy c;
+  c.number = number;
+  c.way = draw.of(ways);
+  c.map.dtype = draw.of(types);
+  if (c.way == Way::reduce) draw_reduction(c, draw);
+  c.map.swizzle = static_cast<MapSwizzle>(draw(4));
+  c.map.interleave = draw(2) ? MapInterleave::bytes16 : MapInterleave::bytes32;
+  c.map.nan_fill = is_float(*c.map.dtype) && draw(2) == 0;
+  c.shared = 128 * draw(8);
+  const u32 rank = 3 + draw(3);
+  draw_slices(c, draw, rank);
+  if (draw(3) == 0) {
+    c.mode = Mode::im2col;
+    draw_interleaved_pixels(c, draw, rank);
+  } else {
+    draw_interleaved_box(c, draw, rank);
+  }
+  return c;
+}
+
 // ---- the job ----
 
 namespace {
@@ -234,6 +316,17 @@ std::string instruction(const RandomCopy& c) {
       c.operation, mode, coordinates);
 }
 
+// Along every dimension but that of the slices, of which one is copied.
+u32 pixels_of(const RandomCopy& c) {
+  if (c.mode == Mode::im2col) return c.map.pixels;
+  u32 n = 1;
+  for (std::size_t d = 0; d < c.map.box.size(); ++d) {
+    const u32 step = c.map.element_strides[d];
+    if (d + 2 != c.map.box.size()) n *= (c.map.box[d] + step - 1) / step;
+  }
+  return n;
+}
+
 u32 elements_of_a_row(const RandomCopy& c) {
   return c.mode == Mode::im2col ? c.map.channels : c.map.box[0];
 }
@@ -242,7 +335,8 @@ u32 elements_of_a_row(const RandomCopy& c) {
 // bytes that may be others than are expected, so that the kernel ends all the same.
 std::string ptx_of(const RandomCopy& c) {
   const bool loads = c.way == Way::load;
-  const u32 bytes = rows_of(c) * elements_of_a_row(c) * width_of(c);
+  const u32 bytes = interleaved(c) ? pixels_of(c) * slice_bytes(c.map.interleave)
+                                   : rows_of(c) * elements_of_a_row(c) * width_of(c);
   std::string copy =
       loads ? fmt::format("\tmbarrier.arrive.expect_tx.shared.b64 _, [bar], {};\n\t{}\n", bytes,
                           instruction(c))
@@ -334,7 +428,7 @@ Job job_of(const RandomCopy& c) {
   Job job;
   job.program = {"copy.ptx", ptx_of(c)};
   job.launch.block = {128, 1, 1};
-  u64 bytes = c.map.dims[0] * width_of(c);
+  u64 bytes = c.map.dims[0] * (interleaved(c) ? slice_bytes(c.map.interleave) : width_of(c));
   for (std::size_t d = 1; d < c.map.dims.size(); ++d) {
     bytes += (c.map.dims[d] - 1) * c.map.strides[d - 1];
   }
@@ -441,6 +535,39 @@ std::vector<Coordinates> rows(const RandomCopy& c) {
   return out;
 }
 
+// Of an interleaved tensor where each pixel is, in the order of shared memory.
+void interleaved_box(const RandomCopy& c, std::size_t d, Coordinates at,
+                     std::vector<Coordinates>& out) {
+  const u32 count = d + 2 == at.size() ? 1 : c.map.box[d];
+  for (u32 i = 0; i < count; i += c.map.element_strides[d]) {
+    at[d] = c.start[d] + std::int64_t{i};
+    if (d == 0) {
+      out.push_back(at);
+    } else {
+      interleaved_box(c, d - 1, at, out);
+    }
+  }
+}
+
+std::vector<Coordinates> interleaved_pixels(const RandomCopy& c) {
+  std::vector<Coordinates> out;
+  const std::size_t rank = c.map.dims.size();
+  Coordinates base(c.start.begin(), c.start.end());
+  if (c.mode == Mode::tile) interleaved_box(c, rank - 1, base, out);
+  while (c.mode == Mode::im2col && out.size() < c.map.pixels) {
+    out.push_back(base);
+    for (std::size_t d = 0; d + 2 < rank && c.way == Way::load; ++d) out.back()[d] += c.offsets[d];
+    std::size_t d = 0;
+    for (; d + 2 < rank; ++d) {
+      base[d] += c.map.element_strides[d];
+      if (base[d] < static_cast<std::int64_t>(c.map.dims[d]) + c.map.upper[d]) break;
+      base[d] = c.map.lower[d];
+    }
+    if (d + 2 == rank) ++base[rank - 1];
+  }
+  return out;
+}
+
 template <class T>
 T combined(const std::string& how, T old, T b) {
   if (how == "add") return static_cast<T>(old + b);
@@ -500,6 +627,7 @@ std::int64_t row_end(const RandomCopy& c) {
 }  // namespace
 
 bool writes_behind_rows(const RandomCopy& c) {
+  if (interleaved(c)) return false;
   const auto elements = static_cast<std::int64_t>(c.map.dims[0]);
   if (row_end(c) == elements || c.start[0] + std::int64_t{elements_of_a_row(c)} <= elements) {
     return false;
@@ -514,7 +642,48 @@ bool writes_behind_rows(const RandomCopy& c) {
   return false;
 }
 
+namespace {
+
+// What becomes of one element: in shared memory, and of the tensor or null where there is none.
+void copy_element(const RandomCopy& c, std::byte* shared, std::byte* element) {
+  const u32 width = width_of(c);
+  if (c.way == Way::load) {
+    for (u32 k = 0; k < width; ++k) {
+      const std::byte fill =
+          c.map.nan_fill ? (k % 2 ? std::byte{0x7f} : std::byte{0xf7}) : std::byte{0};
+      shared[k] = element ? element[k] : fill;
+    }
+  } else if (element && c.way == Way::store) {
+    std::copy_n(shared, width, element);
+  } else if (element) {
+    reduce(c, element, shared);
+  }
+}
+
+std::vector<std::vector<std::byte>> expected_interleaved(const RandomCopy& c, const Job& job) {
+  std::vector<std::byte> tensor = job.buffers[0].bytes, shared = job.buffers[1].bytes;
+  const u32 slice = slice_bytes(c.map.interleave), width = width_of(c);
+  u32 line = c.shared;
+  for (const Coordinates& at : interleaved_pixels(c)) {
+    bool inside = true;
+    std::int64_t offset = 0;
+    for (std::size_t d = 0; d < at.size(); ++d) {
+      inside = inside && at[d] >= 0 && at[d] < static_cast<std::int64_t>(c.map.dims[d]);
+      offset += at[d] * static_cast<std::int64_t>(d ? c.map.strides[d - 1] : slice);
+    }
+    for (u32 i = 0; i < slice; i += width) {
+      copy_element(c, &shared[place(c.map.swizzle, line + i)],
+                   inside ? &tensor[static_cast<std::size_t>(offset + i)] : nullptr);
+    }
+    line += slice;
+  }
+  return {tensor, shared};
+}
+
+}  // namespace
+
 std::vector<std::vector<std::byte>> expected(const RandomCopy& c, const Job& job) {
+  if (interleaved(c)) return expected_interleaved(c, job);
   std::vector<std::byte> tensor = job.buffers[0].bytes, shared = job.buffers[1].bytes;
   const u32 width = width_of(c), length = elements_of_a_row(c), span = span_of(c.map.swizzle);
   const u32 pitch = span ? span : length * width;
@@ -530,18 +699,7 @@ std::vector<std::vector<std::byte>> expected(const RandomCopy& c, const Job& job
         inside = inside && k >= 0 && k < extent;
         offset += k * static_cast<std::int64_t>(d ? c.map.strides[d - 1] : width);
       }
-      std::byte* element = inside ? &tensor[static_cast<std::size_t>(offset)] : nullptr;
-      if (c.way == Way::load) {
-        for (u32 k = 0; k < width; ++k) {
-          const std::byte fill =
-              c.map.nan_fill ? (k % 2 ? std::byte{0x7f} : std::byte{0xf7}) : std::byte{0};
-          shared[at + k] = inside ? element[k] : fill;
-        }
-      } else if (inside && c.way == Way::store) {
-        std::copy_n(&shared[at], width, element);
-      } else if (inside) {
-        reduce(c, element, &shared[at]);
-      }
+      copy_element(c, &shared[at], inside ? &tensor[static_cast<std::size_t>(offset)] : nullptr);
     }
   }
   return {tensor, shared};
@@ -551,10 +709,10 @@ std::string text(const RandomCopy& c) {
   const TensorMap& m = c.map;
   return fmt::format(
       "{}: {} from shared memory's byte {}, over {} dims [{}] strides [{}] box [{}] steps [{}] "
-      "corners [{}] [{}] channels {} pixels {} swizzle {}{}",
+      "corners [{}] [{}] channels {} pixels {} swizzle {} interleave {}{}",
       c.number, instruction(c), c.shared, name_of(*m.dtype), joined(m.dims), joined(m.strides),
       joined(m.box), joined(m.element_strides), joined(m.lower), joined(m.upper), m.channels,
-      m.pixels, name_of(m.swizzle), m.nan_fill ? ", NaN outside" : "");
+      m.pixels, name_of(m.swizzle), slice_bytes(m.interleave), m.nan_fill ? ", NaN outside" : "");
 }
 
 }  // namespace tilescope::test

@@ -32,6 +32,8 @@ struct RandomCopy {
 enum class Generation : std::uint8_t { hopper, blackwell };
 
 RandomCopy random_copy(std::uint64_t number, Generation generation);
+// Of interleaved tensors: boxes and im2col, on every chip with tensor maps.
+RandomCopy random_interleaved_copy(std::uint64_t number);
 Job job_of(const RandomCopy& copy);
 // Whether a store or reduction reaches a row's end that is no multiple of 16 bytes.
 bool writes_behind_rows(const RandomCopy& c);

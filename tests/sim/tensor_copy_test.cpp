@@ -63,6 +63,16 @@ TEST(TensorCopies, AreTheSameInAnyOrder) {
   }
 }
 
+TEST(TensorCopies, OfInterleavedTensorsAreWhatAModelSays) {
+  for (std::uint64_t number = 0; number < 1000; ++number) {
+    sim::Options options;
+    options.schedule = number % 4;
+    options.lazy = number % 7 == 0;
+    expect_as_the_model(random_interleaved_copy(number), options);
+    if (HasFailure()) return;
+  }
+}
+
 // What the drawing promises: no way, type, rank, swizzle or mode is left out.
 TEST(TensorCopies, AreOfEveryKind) {
   std::map<std::string, int> seen;

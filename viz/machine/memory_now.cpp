@@ -309,7 +309,7 @@ DType type_of_inputs(const sim::Machine& machine) {
 
 std::string extent_text(const sim::Box& box) {
   if (box.walk != sim::Walk::tile) {
-    return box.walk == sim::Walk::im2col ? "(columns of pixels)" : "(four rows)";
+    return box.walk == sim::Walk::four_rows ? "(four rows)" : "(columns of pixels)";
   }
   std::string out;
   for (u32 d = box.map.rank; d-- > 0;) {

@@ -58,6 +58,9 @@ std::vector<Opcode> async_rows() {
          " multicast cta_group:cta_group::1|cta_group::2? " HINT, "[a] [t]|{x} [m] b:u16 e:b64?"},
         {"async bulk tensor " IMAGES " " TO_SHARED " " IM2COL " " BY_BYTES
          " cta_group:cta_group::1|cta_group::2? " HINT, "[a] [t]|{x} [m] {o} e:b64?"},
+        {"async bulk tensor " IMAGES " space:shared::cluster space2:global " IM2COL " " BY_BYTES
+         " multicast cta_group:cta_group::1|cta_group::2? " HINT,
+         "[a] [t]|{x} [m] {o} b:u16 e:b64?"},
         {"async bulk tensor " DIM " " TO_GLOBAL " " STORE_MODE " " BY_GROUP " " HINT,
          "[t]|{x} [b] e:b64?"},
         {"reduction async bulk tensor " DIM " " TO_GLOBAL " " REDUCTION " " REDUCE_MODE " " BY_GROUP
@@ -75,6 +78,7 @@ std::vector<Opcode> async_rows() {
         {"space:shared::cta mode:tile::gather4", "sm_100", "8.6", "9.7.9.25.5.2"},
         {"space:shared::cluster mode:tile::gather4", BLACKWELL, "8.6", "9.7.9.25.5.2"},
         {"mode:tile::scatter4", BLACKWELL, "8.6", "9.7.9.25.5.2"},
+        {"mode:im2col::w|im2col::w::128", BLACKWELL, "8.6", "9.7.9.25.5.2"},
         {"prefetching mode:tile::gather4", BLACKWELL, "8.6", "9.7.9.25.5.4"}}},
       {Op::mbarrier, "mbarrier", U::async,
        {{"step:init " OWN_SHARED " type:b64", "[a] b:u32"},

@@ -11,6 +11,7 @@ std::vector<Opcode> arithmetic_rows();
 std::vector<Opcode> bits_rows();
 std::vector<Opcode> moves_rows();
 std::vector<Opcode> memory_rows();
+std::vector<Opcode> texture_rows();
 std::vector<Opcode> control_rows();
 std::vector<Opcode> together_rows();
 std::vector<Opcode> matrix_rows();

@@ -76,19 +76,85 @@ void walk_pixels(const Box& box, const Take& f) {
   }
 }
 
+// Along W alone, and from its end on at the corner of the next image: H and D are of one row. Halo
+// pixels are those that come next, at the end or after each 32, which do not count as walked
+// (5.5.5). The text leaves open where halo pixels lie that an image has no more: they are here the
+// next image's, which is what products read that walk through shared memory row by row. Not
+// measured: no chip of this kind was at hand.
+void walk_wide(const Box& box, const Take& f) {
+  const MapFields& map = box.map;
+  const u32 images = map.rank - 1, halo = box.offsets[0];
+  const auto shift = std::int64_t{box.offsets[1]};
+  const std::int64_t left = map.pixels->lower[0] + shift;
+  const std::int64_t end = static_cast<std::int64_t>(map.dims[1]) + map.pixels->upper[0] + shift;
+  const auto next = [&](Coordinates& at) {
+    at[1] += map.steps[1];
+    if (at[1] < end) return;
+    at[1] = left;
+    ++at[images];
+  };
+  const u32 every = map.pixels->wide == MapWide::w128 ? 32 : map.pixels->column;
+  Coordinates base{};
+  std::copy_n(box.start.begin(), map.rank, base.begin());
+  base[1] += shift;
+  for (u32 number = 0; number < box.rows();) {
+    for (u32 i = 0; i < every; ++i, next(base)) {
+      if (!f(row_at(box, number++, base))) return;
+    }
+    Coordinates beyond = base;
+    for (u32 i = 0; i < halo; ++i, next(beyond)) {
+      if (!f(row_at(box, number++, beyond))) return;
+    }
+  }
+}
+
 }  // namespace
+
+Box of_slice(const Box& box) {
+  const MapFields& from = box.map;
+  const u32 slices = from.rank - 2;  // that dimension
+  Box out = box;
+  MapFields& map = out.map;
+  const u32 channels = slice_bytes(from.interleave) / from.element_bytes();
+  map.address += static_cast<u64>(std::int64_t{box.start[slices]}) * from.strides[slices];
+  for (u32 d = slices; d > 0; --d) {
+    map.dims[d] = from.dims[d - 1];
+    map.strides[d] = d == 1 ? slice_bytes(from.interleave) : from.strides[d - 1];
+    map.box[d] = from.box[d - 1];
+    map.steps[d] = from.steps[d - 1];
+    out.start[d] = box.start[d - 1];
+  }
+  map.dims[0] = map.box[0] = channels;
+  map.steps[0] = 1;
+  if (map.pixels) {
+    map.box = {};
+    map.pixels->channels = channels;
+  }
+  const bool inside = box.start[slices] >= 0 && u64(box.start[slices]) < from.dims[slices];
+  out.start[0] = inside ? 0 : static_cast<std::int32_t>(channels);
+  return out;
+}
 
 u32 Box::rows() const {
   if (walk == Walk::four_rows) return 4;
   if (walk == Walk::im2col) return map.pixels->column;
+  if (walk == Walk::im2col_w) {
+    const bool all_128 = map.pixels->wide == MapWide::w128;
+    return all_128 ? 128 + 4 * offsets[0] : map.pixels->column + offsets[0];
+  }
   u32 n = 1;
   for (u32 d = 1; d < map.rank; ++d) n *= map.copied(d);
   return n;
 }
 
 u32 Box::pitch() const {
-  const u32 span = span_of(map.swizzle);
+  const u32 span = map.interleave == MapInterleave::none ? span_of(map.swizzle) : 0;
   return span ? span : row_bytes();
+}
+
+u32 Box::shared_bytes() const {
+  const u32 line = std::max(span_of(map.swizzle), 1u), bytes = rows() * pitch();
+  return (bytes + line - 1) / line * line;
 }
 
 u32 written_bytes(const Box& box, const BoxRow& row) {
@@ -122,6 +188,8 @@ void for_rows(const Box& box, const Take& f) {
       return walk_four_rows(box, f);
     case Walk::im2col:
       return walk_pixels(box, f);
+    case Walk::im2col_w:
+      return walk_wide(box, f);
   }
 }
 

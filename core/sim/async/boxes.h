@@ -1,5 +1,5 @@
 // Which elements of a tensor one copy moves, and where they are in shared memory: a box of it, four
-// rows of a matrix, or columns of pixels (PTX ISA 5.5.3 to 5.5.5, 5.5.7). Whatever it is, it falls
+// rows of a matrix, or columns of pixels (PTX ISA 5.5.3 to 5.5.7). Whatever it is, it falls
 // into rows of elements that are side by side on both sides.
 #pragma once
 
@@ -12,16 +12,17 @@
 
 namespace tilescope::sim {
 
-enum class Walk : std::uint8_t { tile, four_rows, im2col };
+enum class Walk : std::uint8_t { tile, four_rows, im2col, im2col_w };
 
 struct Box {
   MapFields map;
   Walk walk = Walk::tile;
   // Coordinates, innermost first; of four rows the column, and then each row.
   std::array<std::int32_t, most_map_dims> start{};
-  std::array<std::uint16_t, most_map_dims - 2> offsets{};  // of W, H, D: im2col
-  std::uint32_t shared = 0;                                // offset in the block's shared memory
-  ptx::Operation how = ptx::Operation::none;               // of a reduction
+  // Of W, H, D: im2col. wHalo and wOffset: im2col_w.
+  std::array<std::uint16_t, most_map_dims - 2> offsets{};
+  std::uint32_t shared = 0;                   // offset in the block's shared memory
+  ptx::Operation how = ptx::Operation::none;  // of a reduction
 
   std::uint32_t rows() const;
   std::uint32_t row_bytes() const { return map.row_bytes(); }
@@ -34,9 +35,16 @@ struct Box {
   }
   bool packed() const { return map.packing != MapPacking::none; }
   // From one row to the next in shared memory: with a swizzle its whole span, however narrow the
-  // rows are (seen on an H200); what is between them is left as it was.
+  // rows are (seen on an H200); what is between them is left as it was. Pixels of interleaved
+  // tensors lie side by side all the same (measured on an H200).
   std::uint32_t pitch() const;
+  // From its first byte on, with what a swizzle may reach in the last line.
+  std::uint32_t shared_bytes() const;
 };
+// Of an interleaved tensor the one slice that is copied, as if there were no other: its map's
+// dimensions are channels of the slice, W, H, D, N, and those of `start` too. Measured on an H200:
+// 3,000 of 3,000 random copies.
+Box of_slice(const Box& box);
 
 struct BoxRow;
 // Bytes of a row that a store or a reduction writes, from element `first` on: a multiple of 16, so

@@ -280,7 +280,7 @@ bool write_box_to_shared(Model&, Block& block, AsyncOperation& o) {
   const Box box = box_in(o);
   block.tiles.put(tile_of(o, box, false));
   const Writer writer = writer_of(block, o);
-  if (box.row_bytes() != box.pitch()) {
+  if (box.row_bytes() != box.pitch() || box.shared_bytes() != o.bytes.size()) {
     for_chunks(box, [&](u32 at, u32 offset) { give(block.shared, offset, chunk, o, at, writer); });
     return true;
   }
@@ -300,6 +300,26 @@ bool read_box_from_shared(Model& machine, Block& block, AsyncOperation& o) {
   return true;
 }
 
+// Elements of 6 bits, a byte each, side by side: .b6p2x16 (5.5.1.1).
+void give_packed(Region& to, u64 offset, const AsyncOperation& o, u64 at, u32 elements,
+                 Writer writer) {
+  constexpr u32 group = 12;  // bytes of sixteen
+  for (u32 e = 0; e < elements; e += 16, offset += group) {
+    std::byte bytes[group] = {};
+    std::uint8_t hidden[group] = {};
+    for (u32 i = 0; i < 16; ++i) {
+      const u64 from = at + e + i;
+      const u32 bits = std::to_integer<u32>(o.bytes[from]) & 0x3f, first = i * 6;
+      const bool undefined = !o.undefined.empty() && o.undefined[from];
+      const u32 placed = bits << first % 8;
+      bytes[first / 8] |= static_cast<std::byte>(placed);
+      if (undefined) hidden[first / 8] = hidden[(first + 5) / 8] = 0xff;
+      if (first % 8 > 2) bytes[first / 8 + 1] |= static_cast<std::byte>(placed >> 8);
+    }
+    to.write(offset, bytes, o.undefined.empty() ? nullptr : hidden, group, writer);
+  }
+}
+
 template <bool reduces>
 bool write_box(Model& machine, Block& block, AsyncOperation& o) {
   const Box box = box_in(o);
@@ -309,6 +329,10 @@ bool write_box(Model& machine, Block& block, AsyncOperation& o) {
     if (row.first >= row.end) return true;
     Region* to = machine.region_of(row.address);
     const u64 offset = row.address - to->base();
+    if (box.packed()) {
+      give_packed(*to, offset, o, u64{row.number} * pitch + row.first, row.end - row.first, writer);
+      return true;
+    }
     // What is written behind the buffer's end is nobody's.
     const u64 room = (to->size() - offset) / width * width;
     const auto bytes = static_cast<u32>(std::min<u64>(written_bytes(box, row), room));
@@ -401,7 +425,7 @@ AsyncOperation source_between_blocks(const Span& span) {
 }
 
 AsyncOperation tensor_copy(Way way, const Box& box) {
-  const Range range{box.shared, box.shared + box.rows() * box.pitch()};
+  const Range range{box.shared, box.shared + box.shared_bytes()};
   AsyncOperation o = with_box(way == Way::load    ? tensor_load
                               : way == Way::store ? tensor_store
                                                   : tensor_reduce,

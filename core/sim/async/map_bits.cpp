@@ -23,7 +23,7 @@ struct Small {
 
 struct Narrow {  // of an im2col map
   std::array<std::int16_t, most_map_dims - 2> lower, upper;
-  std::uint16_t channels, column;
+  std::uint16_t channels, column, wide;
 };
 
 // Extents are stored less one, so that 2^32 fits.
@@ -131,6 +131,7 @@ MapBits encode(const MapFields& map) {
     }
     wide.pixels.channels = static_cast<std::uint16_t>(map.pixels->channels);
     wide.pixels.column = static_cast<std::uint16_t>(map.pixels->column);
+    wide.pixels.wide = static_cast<std::uint16_t>(map.pixels->wide);
   }
   return bits_of(wide);
 }
@@ -267,6 +268,8 @@ std::optional<MapFields> fields_of(const MapBits& bits) {
     }
     pixels.channels = wide.pixels.channels;
     pixels.column = wide.pixels.column;
+    if (wide.pixels.wide > static_cast<std::uint16_t>(MapWide::w128)) return std::nullopt;
+    pixels.wide = static_cast<MapWide>(wide.pixels.wide);
   }
   return map;
 }

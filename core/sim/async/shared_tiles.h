@@ -22,7 +22,7 @@ struct SharedTile {
   bool stored = false;                      // taken from there; else brought
   std::optional<std::uint32_t> mbarrier{};  // that says it is there: offset in shared memory
   std::uint32_t begin() const { return box.shared; }
-  std::uint32_t end() const { return box.shared + box.rows() * box.pitch(); }
+  std::uint32_t end() const { return box.shared + box.shared_bytes(); }
   // Where in global memory the element came from that is at a byte of shared memory; 0: it is not
   // of this tile, or TMA filled it in.
   std::uint64_t origin(std::uint32_t byte) const;

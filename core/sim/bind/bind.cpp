@@ -87,6 +87,7 @@ class Binder {
     if (i.op == Op::atom || i.op == Op::red) return atomic_handler(i);
     if (i.op == Op::cp) return copy_handler(i);
     if (i.op == Op::mapa || i.op == Op::getctarank) return rank_handler(i);
+    if (Handler texture = texture_handler(i)) return texture;
     if (Handler hint = hint_handler(i)) return hint;
 #ifdef TILESCOPE_HAS_AVX2
     if (fast_)
@@ -526,6 +527,28 @@ class Binder {
       case Op::wgmma:
         warpgroup(i, o, c);
         return;
+      case Op::txq:
+        c.d = value(o[0]);
+        address(i, o[1], c);
+        return;
+      case Op::tex:
+      case Op::suld: {  // the registers, and behind them the coordinates
+        vector(o[0], c);
+        const std::uint32_t first = c.target, count = c.count;
+        vector(o[2], c);
+        address(i, o[1], c);
+        c.target = first;
+        c.count = static_cast<decltype(c.count)>(count);
+        return;
+      }
+      case Op::sust: {  // the coordinates, and behind them the registers
+        vector(o[1], c);
+        const std::uint32_t first = c.target;
+        vector(o[2], c);
+        address(i, o[0], c);
+        c.target = first;
+        return;
+      }
       case Op::ld:
       case Op::ldu:
       case Op::ldmatrix:
@@ -609,6 +632,17 @@ class Binder {
         for (std::uint32_t k = 0; k < o[1].value; ++k) {
           out_.elements.push_back(program_.elements[o[1].index + k].index);
         }
+        return;
+      case Op::alloca_:
+        c.d = value(o[0]);
+        c.a = value(o[1]);
+        c.immediate = o[2].value;
+        return;
+      case Op::stacksave:
+        c.d = value(o[0]);
+        return;
+      case Op::stackrestore:
+        c.a = value(o[0]);
         return;
       case Op::call:
         c.target = o[0].index;

@@ -128,7 +128,10 @@ class Careful {
     if (i_.unit == Unit::tensor) return tensor();
     if (i_.unit == Unit::warpgroup) return operands_decide() ? c_.run(x_, c_, m_) : Flow::fault;
     if (i_.unit == Unit::control) {
-      return decides_by_operand() && !operands_decide() ? Flow::fault : c_.run(x_, c_, m_);
+      if (decides_by_operand() && !operands_decide()) return Flow::fault;
+      const Flow flow = c_.run(x_, c_, m_);
+      if (flow == Flow::next && (i_.op == Op::alloca_ || i_.op == Op::stacksave)) define_results();
+      return flow;
     }
     if (!reads_undefined()) return plain();
     return i_.op == Op::mov && !c_.p ? move() : compute();
@@ -204,7 +207,8 @@ class Careful {
                      "a defined address", program_.name_of_register(o_[k].index));
       }
     }
-    const bool sized = i_.op == Op::cp || i_.modifiers.has(ptx::Field::bulk);
+    const bool sized = i_.op == Op::cp || i_.op == Op::tex || i_.op == Op::suld ||
+                       i_.op == Op::sust || i_.modifiers.has(ptx::Field::bulk);
     if (sized && !operands_decide()) return Flow::fault;
     // Loads say afterwards which bytes they got that are undefined. Atomics look at what they add
     // before they do so.
@@ -219,13 +223,18 @@ class Careful {
     return c_.run(x_, c_, m_);
   }
 
-  // Where a branch goes, what is called. Values that are passed to a function decide nothing yet.
-  bool decides_by_operand() const { return i_.op == Op::brx || i_.op == Op::call; }
+  // Where a branch goes, what is called, what a stack is made. Values that are passed to a function
+  // decide nothing yet.
+  bool decides_by_operand() const {
+    return i_.op == Op::brx || i_.op == Op::call || i_.op == Op::alloca_ ||
+           i_.op == Op::stackrestore;
+  }
 
   // The operand that is only handed on.
   bool is_payload(std::uint32_t k) const {
     if (i_.op == Op::shfl) return k == 2;
     if (i_.op == Op::redux) return k == 1;
+    if (i_.op == Op::sust) return k == 2;
     if (i_.op == Op::wgmma) return o_[k].kind == Operand::Kind::vector;  // D, A
     if (i_.modifiers.tensor_step() == ptx::TensorStep::st) return k + 1 == i_.count;
     if (i_.op == Op::call) {
@@ -360,7 +369,7 @@ class Careful {
     }
   }
 
-  // The shadow of one lane's result: byte by byte where the instruction keeps bytes apart, else
+  // The shadow of one lane's result: bit by bit where the instruction keeps bits apart, else
   // all of it if any byte that it reads is undefined.
   std::uint64_t depends(int lane) const {
     const std::uint64_t all = ~std::uint64_t{0};
@@ -437,11 +446,7 @@ class Careful {
     for (int side = 0; side < 2; ++side) {
       const std::uint64_t value = value_of_lane(x_, refs[side], width, lane);
       const std::uint64_t hidden = of(o_[side + 1], lane);
-      for (int k = 0; k < width; ++k) {
-        const std::uint64_t byte = std::uint64_t{0xff} << (8 * k);
-        const bool decides = !(hidden & byte) && (value & byte) == (i_.op == Op::and_ ? 0 : byte);
-        if (decides) out &= ~byte;
-      }
+      out &= ~(~hidden & (i_.op == Op::and_ ? ~value : value));  // those bits decide
     }
     return out;
   }
@@ -459,10 +464,10 @@ class Careful {
     const std::uint64_t all = ~std::uint64_t{0};
     if (any(o_[2], lane)) return all;
     const std::uint64_t by = value_of_lane(x_, c_.b, 4, lane) & 0xffffffffu;
-    if (by % 8 || by >= 64) return a && by < 64 ? all : 0;
     const bool sign =
         i_.op == Op::shr && ptx::class_of(i_.modifiers.type()) == ptx::Class::signed_integer;
     if (sign && (a >> (8 * register_width(program_, o_[1]) - 1) & 1)) return all;
+    if (by >= 64) return 0;
     return i_.op == Op::shl ? a << by : a >> by;
   }
   // prmt takes each byte from where its selector says, or that byte's sign.

@@ -1,4 +1,4 @@
-// Undefined values in registers: a shadow byte for each register byte, 0xff where it means nothing.
+// Undefined values in registers: a shadow bit for each register bit, 1 where it means nothing.
 //
 // The shadow exists from the first undefined value of a block on. While none of a warp's registers
 // has one, instructions run as if there were none; from then on each goes through run_carefully(),

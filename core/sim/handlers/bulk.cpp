@@ -269,6 +269,9 @@ Walk walk_of(const ptx::Modifiers& how) {
     case ptx::TensorMode::im2col:
     case ptx::TensorMode::im2col_no_offs:
       return Walk::im2col;
+    case ptx::TensorMode::im2col_w:
+    case ptx::TensorMode::im2col_w_128:
+      return Walk::im2col_w;
     case ptx::TensorMode::gather4:
     case ptx::TensorMode::scatter4:
       return Walk::four_rows;
@@ -287,9 +290,20 @@ std::string unfit(const MapFields& map, const ptx::Modifiers& how) {
         "tensor of {}",
         rank, map.rank);
   }
-  if ((walk == Walk::im2col) != map.pixels.has_value()) {
+  const bool pixels = walk == Walk::im2col || walk == Walk::im2col_w;
+  if (pixels != map.pixels.has_value()) {
     return map.pixels ? "the tensor map is for im2col, but the instruction copies a box"
                       : "the instruction copies by im2col, but the tensor map is for boxes";
+  }
+  const MapWide wide = how.tensor_mode() == ptx::TensorMode::im2col_w       ? MapWide::w
+                       : how.tensor_mode() == ptx::TensorMode::im2col_w_128 ? MapWide::w128
+                                                                            : MapWide::no;
+  if (pixels && map.pixels->wide != wide) {
+    return fmt::format("the instruction copies by {}, but the tensor map is for {}", name_of(wide),
+                       name_of(map.pixels->wide));
+  }
+  if (walk == Walk::four_rows && map.interleave != MapInterleave::none) {
+    return "four rows are not copied from or to an interleaved tensor (PTX ISA 5.5.3.4)";
   }
   if (walk == Walk::four_rows && map.box[1] != 1) {
     return fmt::format(
@@ -323,13 +337,6 @@ bool read_map(Core& x, int lane, u64 address, const ptx::Modifiers& how, MapFiel
   if (std::string wrong = unfit(*map, how); !wrong.empty()) {
     return no(std::move(wrong), "a tensor map for this instruction", "another one");
   }
-  if (map->interleave != MapInterleave::none) {
-    return no(
-        "the tensor map is interleaved, and how such boxes are laid out in shared memory is not "
-        "known "
-        "here",
-        "interleave none", "an interleaved tensor");
-  }
   if (map->swizzle == MapSwizzle::bytes128_atom32_flip) {
     return no(
         "the tensor map has the swizzle 128B_atom32B_flip8B, of which it is not known here "
@@ -355,6 +362,7 @@ bool check_start(Core& x, int lane, Way way, const Box& box) {
                      "0 or more", fmt::format("{}", box.start[i]));
     return false;
   }
+  if (box.map.interleave != MapInterleave::none) return true;  // pixels are of 16 or 32 bytes
   const std::int64_t byte = std::int64_t{box.start[0]} * box.map.element_bytes();
   constexpr std::int64_t packed_grain = 128;  // 9.7.9.25.5.1
   if (byte % (box.packed() ? packed_grain : std::int64_t{grain}) == 0) return true;
@@ -394,10 +402,26 @@ bool take_bytes(Core& x, int lane, Box& box) {
   return true;
 }
 
+// "The first element can lie outside of the Bounding Box in the W-dimension only and only on the
+// left side" (5.5.5.1). H and D are where the box is.
+bool check_wide(Core& x, int lane, const Box& box) {
+  const std::int64_t last =
+      static_cast<std::int64_t>(box.map.dims[1]) - 1 + box.map.pixels->upper[0];
+  if (box.start[1] <= last) return true;
+  x.reports->fault(
+      x, lane, "bad_coordinate",
+      fmt::format("the copy begins at {} along W, behind the corners of the tensor map",
+                  box.start[1]),
+      fmt::format("{} or less", last), fmt::format("{}", box.start[1]));
+  return false;
+}
+
 // "The filter corner location must be within the bounding box"; offsets share 16 bits; and what is
 // written "must stay within the tensor boundaries" (5.5.4.1, 9.7.9.25.5.1).
 bool check_pixels(Core& x, int lane, Way way, const Box& box) {
+  if (box.walk == Walk::im2col_w) return check_wide(x, lane, box);
   if (box.walk != Walk::im2col) return true;
+  const u32 named = box.map.interleave == MapInterleave::none ? 0 : 1;  // W is dimension 0
   const auto no = [&](std::string sentence, std::string expected, std::int64_t found) {
     x.reports->fault(x, lane, "bad_coordinate", std::move(sentence), std::move(expected),
                      fmt::format("{}", found));
@@ -412,19 +436,19 @@ bool check_pixels(Core& x, int lane, Way way, const Box& box) {
       return no(
           fmt::format("the filter begins at {} along dimension {}, outside the corners of the "
                       "tensor map",
-                      start, d),
+                      start, d - named),
           fmt::format("from {} to {}", lower, last), start);
     }
     if (box.offsets[d - 1] > most_offset[box.map.rank - 3]) {
-      return no(fmt::format("the offset along dimension {} of a tensor of {} dimensions is {}", d,
-                            box.map.rank, box.offsets[d - 1]),
+      return no(fmt::format("the offset along dimension {} of a tensor of {} dimensions is {}",
+                            d - named, box.map.rank, box.offsets[d - 1]),
                 fmt::format("from 0 to {}", most_offset[box.map.rank - 3]), box.offsets[d - 1]);
     }
     if (way != Way::load && (lower < 0 || upper > 0)) {
       return no(
           fmt::format("the corners of dimension {} are {} and {}: pixels that are written are "
                       "in the tensor",
-                      d, lower, upper),
+                      d - named, lower, upper),
           "a lower corner of 0 or more and an upper one of 0 or less", lower < 0 ? lower : upper);
     }
   }
@@ -474,6 +498,23 @@ bool check_reduction(Core& x, int lane, const Box& box) {
   return false;
 }
 
+// Of what is packed in global memory only elements of 6 bits are written there, and not summed
+// (9.7.9.25.5.1).
+bool check_unpacking(Core& x, int lane, Way way, const Box& box) {
+  const MapPacking packing = box.map.packing;
+  if (packing == MapPacking::b6x16_p32 && way == Way::store) return true;
+  x.reports->fault(
+      x, lane, "bad_tensor_map",
+      packing == MapPacking::b6x16_p32
+          ? std::string("elements of b6p2x16 are stored, but not reduced: PTX has no reduction of "
+                        "sub-byte types (PTX ISA 9.7.9.25.5.1)")
+          : fmt::format("elements of {} are only loaded: nothing writes them to global memory (PTX "
+                        "ISA 9.7.9.25.5.1)",
+                        name_of(packing)),
+      "another type, or a load", std::string(name_of(packing)));
+  return false;
+}
+
 bool copy_box(Core& x, const Code& c, int lane, const ptx::Modifiers& how) {
   const Way way = way_of(how);
   Operands operands(x, c, lane);
@@ -486,21 +527,17 @@ bool copy_box(Core& x, const Code& c, int lane, const ptx::Modifiers& how) {
   for (u32 i = 0; i < coordinates; ++i) box.start[i] = static_cast<std::int32_t>(operands.number());
   if (way != Way::load) shared = operands.address();
   const u64 mbarrier = way == Way::load ? operands.address() : 0;
-  for (u32 d = 0; how.tensor_mode() == ptx::TensorMode::im2col && d + 2 < coordinates; ++d) {
-    box.offsets[d] = operands.half();
-  }
+  const u32 offsets = box.walk == Walk::im2col_w                     ? 2
+                      : how.tensor_mode() == ptx::TensorMode::im2col ? coordinates - 2
+                                                                     : 0;
+  for (u32 d = 0; d < offsets; ++d) box.offsets[d] = operands.half();
   if (!read_map(x, lane, map, how, box.map) || !take_bytes(x, lane, box)) return false;
-  if (way != Way::load && box.packed()) {
-    x.reports->fault(x, lane, "bad_tensor_map",
-                     fmt::format("elements of {} are only loaded: nothing writes them to global "
-                                 "memory (PTX ISA 9.7.9.25.5.1; .b6p2x16 is not simulated)",
-                                 name_of(box.map.packing)),
-                     "another type, or a load", std::string(name_of(box.map.packing)));
-    return false;
-  }
+  if (way != Way::load && box.packed() && !check_unpacking(x, lane, way, box)) return false;
   if (way == Way::reduce && !check_reduction(x, lane, box)) return false;
-  if (!check_start(x, lane, way, box) || !check_pixels(x, lane, way, box)) return false;
-  const u32 bytes = box.rows() * box.pitch();
+  if (!check_start(x, lane, way, box)) return false;
+  if (box.map.interleave != MapInterleave::none) box = of_slice(box);
+  if (!check_pixels(x, lane, way, box)) return false;
+  const u32 bytes = box.shared_bytes();
   if (way != Way::load) {
     if (!shared_offset(x, c, Space::shared, Access::load, lane, shared, bytes, box_grain,
                        box.shared) ||

@@ -249,6 +249,10 @@ Handler control_handler(const ptx::Instruction& i) {
       return sleep;
     case ptx::Op::trap:
       return trap;
+    case ptx::Op::alloca_:
+    case ptx::Op::stacksave:
+    case ptx::Op::stackrestore:
+      return stack_handler(i);
     default:
       return nullptr;
   }

@@ -46,6 +46,7 @@ Handler launch_handler(const ptx::Instruction& i);       // of async_handler's
 Handler async_store_handler(const ptx::Instruction& i);  // st.async, red.async
 Handler bulk_store_handler();                            // st.bulk
 Handler register_handler();                              // of async_handler's
+Handler texture_handler(const ptx::Instruction& i);      // and surfaces; null for others
 Handler hint_handler(const ptx::Instruction& i);         // caches, and which space an address is in
 
 // Matrices of a warp (core/sim/matrix). An mma's handler finds the number of its form in

@@ -34,7 +34,7 @@ void copy(Core& x, int lane, u32 from, u32 to, u32 bytes) {
   const u64 source = local_offset(x, lane, from);
   const std::vector<std::byte> data(local.data() + source, local.data() + source + bytes);
   std::vector<std::uint8_t> undefined(bytes);
-  for (u32 k = 0; k < bytes; ++k) undefined[k] = local.is_undefined(source + k) ? 0xff : 0;
+  for (u32 k = 0; k < bytes; ++k) undefined[k] = local.undefined_bits_at(source + k);
   local.write(local_offset(x, lane, to), data.data(), undefined.data(), bytes, {});
 }
 

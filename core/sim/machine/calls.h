@@ -11,6 +11,11 @@ Flow call(Core& x, const Code& c, Mask m);
 // ret (9.7.12.6): back to where each lane was called from; in the entry the lanes end.
 Flow leave(Core& x, const Code& c, Mask m);
 
+// alloca, stacksave, stackrestore (9.7.17): Code::d a place on the stack, Code::a bytes or a place,
+// Code::immediate an alignment. Here the stack grows upwards, and addresses are of the .local
+// space.
+Handler stack_handler(const ptx::Instruction& i);
+
 // A function that CUDA provides, for the lanes of m, each with its parameters in local memory from
 // `frame[lane]` on. Results go there too.
 Flow run_builtin(Core& x, const ptx::Routine& routine, Mask m, const std::uint32_t* frame);

@@ -26,7 +26,7 @@ std::uint64_t Grid::bytes() const {
 
 std::uint32_t Grid::local_bytes() const {
   const ptx::Program& p = program();
-  return p.local_bytes + (p.recursive ? options.stack_bytes : 0);
+  return p.local_bytes + (p.recursive || p.allocates ? options.stack_bytes : 0);
 }
 
 std::vector<Buffer> Grid::buffers() const {

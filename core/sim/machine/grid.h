@@ -39,6 +39,7 @@ struct Grid {
   std::vector<Buffer> shells;   // the job's buffers without their bytes
   std::vector<Region> regions;  // parameters, variables, buffers: by ascending address
   std::size_t first_buffer = 0;
+  std::vector<Texture> textures;  // of the launch, by their handles
   Dim3 cluster;
   std::uint32_t cluster_size = 1;
 

@@ -164,6 +164,19 @@ bool place_arguments(Model& machine, const std::vector<Argument>& arguments, Err
       const MapBits bits = encode(*map);
       std::memcpy(a.bytes.data() + m.at, bits.data(), bits.size());
     }
+    for (const Argument::Handle& h : a.handles) {
+      const Region& over = machine.regions[machine.first_buffer + h.texture.buffer];
+      if (const auto wrong = objection(h.texture, over.size())) {
+        return refuse(error, ErrorKind::mismatch,
+                      fmt::format("A {} over buffer {} is not possible: {}.",
+                                  h.texture.surface ? "surface" : "texture",
+                                  machine.shells[h.texture.buffer].name, *wrong),
+                      where);
+      }
+      const std::uint64_t handle = texture_base + texture_step * machine.textures.size();
+      machine.textures.push_back(h.texture);
+      std::memcpy(a.bytes.data() + h.at, &handle, sizeof handle);
+    }
     if (!a.bytes.empty()) std::memcpy(bytes.data() + p.offset, a.bytes.data(), a.bytes.size());
   }
   Region parameters(Region::Kind::parameters, "parameters", ptx::parameters_base, std::move(bytes));

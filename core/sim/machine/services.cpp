@@ -248,12 +248,12 @@ void mark_loaded(Core& x, const Code& c, Mask m, const Region& region, const u64
     std::uint8_t* hidden = shadow(x, d);
     for (Mask rest = m; rest; rest &= rest - 1) {
       const int l = __builtin_ctz(rest);
-      bool sign = false;
+      std::uint8_t last = 0;
       for (int k = 0; k < element; ++k) {
         const u64 at = offsets[l] + e * static_cast<u64>(element) + static_cast<u64>(k);
-        sign = region.is_undefined(at);
-        hidden[l * width + k] = sign ? 0xff : 0;
-        if (!sign || x.warp->origin.known) continue;
+        last = region.undefined_bits_at(at);
+        hidden[l * width + k] = last;
+        if (!last || x.warp->origin.known) continue;
         x.warp->origin = {true, x.pc, static_cast<std::uint32_t>(l), at, region.kind(), 0};
         if (region.kind() == Region::Kind::buffer || region.kind() == Region::Kind::variable) {
           x.warp->origin.region = static_cast<std::uint32_t>(&region - x.regions);
@@ -263,7 +263,8 @@ void mark_loaded(Core& x, const Code& c, Mask m, const Region& region, const u64
         }
       }
       const bool extends = ptx::class_of(i.modifiers.type()) == ptx::Class::signed_integer;
-      for (int k = element; k < width; ++k) hidden[l * width + k] = extends && sign ? 0xff : 0;
+      const bool sign = extends && last & 0x80;
+      for (int k = element; k < width; ++k) hidden[l * width + k] = sign ? 0xff : 0;
     }
     recount(x, d, width);
   }

@@ -66,6 +66,9 @@ struct MatrixAccess {
 };
 const std::vector<MatrixAccess>& matrix_accesses();
 
+// Of a sparse A what 32 lanes' words of metadata say of a chunk of a row: four bits.
+std::uint32_t metadata_bits(const Mma& mma, const std::uint32_t* metadata, int selector, int row,
+                            int chunk);
 // What multiplies a form, of mma.cpp and of mma_narrow.cpp; null where nothing does.
 Handler narrow_mma_handler(const ptx::Instruction& i, const Mma& mma);
 

@@ -110,6 +110,8 @@ SparseChunk chunk_of(const Mma& mma) {
   return mma.a_fragment.bits == 4 ? SparseChunk{4, 8, 2} : SparseChunk{2, 4, 1};
 }
 
+}  // namespace
+
 // Of each group of four lanes, 4 bits a chunk:
 //
 //   16 bits, tf32   as many lanes as are needed, the selector says which; a lane's low 16 bits are
@@ -117,7 +119,7 @@ SparseChunk chunk_of(const Mma& mma) {
 //   8 and 4 bits    a pair of lanes has rows g and g + 8; a second pair has the later chunks
 //
 // (figures 119, 122, 129, 136 and 137, which are pictures; wgmma's, which an H100 has alike.)
-u32 places_in(const Mma& mma, const u32* metadata, int selector, int row, int chunk) {
+u32 metadata_bits(const Mma& mma, const u32* metadata, int selector, int row, int chunk) {
   const int chunks = mma.shape.k / chunk_of(mma).columns;
   const int group = row % 8 * 4, high = row / 8;
   if (mma.a_fragment.bits <= 8) {
@@ -128,12 +130,14 @@ u32 places_in(const Mma& mma, const u32* metadata, int selector, int row, int ch
   return metadata[group + selector * lanes_of_it + chunk / 4] >> (high * 16 + chunk % 4 * 4) & 15;
 }
 
+namespace {
+
 // Calls say(stored, column) for each stored element of a row of A: which column it is of.
 template <class Say>
 void each_stored_element(const Mma& mma, const u32* metadata, int selector, int row, Say say) {
   const SparseChunk chunk = chunk_of(mma);
   for (int c = 0; c < mma.shape.k / chunk.columns; ++c) {
-    const u32 bits = places_in(mma, metadata, selector, row, c);
+    const u32 bits = metadata_bits(mma, metadata, selector, row, c);
     if (chunk.stored == 1) {
       say(c, 2 * c + (bits == 0b1110 ? 1 : 0));
       continue;
@@ -155,7 +159,7 @@ void look_at_metadata(Core& x, const Mma& mma, const u32* metadata, int selector
   const SparseChunk chunk = chunk_of(mma);
   for (int row = 0; row < 16; ++row) {
     for (int c = 0; c < mma.shape.k / chunk.columns; ++c) {
-      const u32 bits = places_in(mma, metadata, selector, row, c);
+      const u32 bits = metadata_bits(mma, metadata, selector, row, c);
       if (means_places(mma, bits)) continue;
       x.reports->hazard(x, row % 8 * 4, "bad_metadata", x.pc, [&] {
         const bool one = chunk.stored == 1;

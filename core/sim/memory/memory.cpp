@@ -10,11 +10,13 @@ Region::Region(Kind kind, std::string name, std::uint64_t base, std::vector<std:
     : kind_(kind), name_(std::move(name)), base_(base), bytes_(std::move(bytes)) {}
 
 void Region::make_undefined() {
+  partly_.clear();
   undefined_.assign((bytes_.size() + 7) / 8, 0xff);
 }
 
 void Region::make_undefined(std::uint64_t offset, std::uint64_t bytes) {
   if (undefined_.empty()) undefined_.assign((bytes_.size() + 7) / 8, 0);
+  partly_.erase(partly_.lower_bound(offset), partly_.lower_bound(offset + bytes));
   for (std::uint64_t at = offset; at < offset + bytes; ++at) {
     undefined_[at >> 3] |= static_cast<std::uint8_t>(1u << (at & 7));
   }
@@ -33,6 +35,12 @@ std::uint64_t Region::held() const {
   for (const auto& page : writers_) out += page.size() * sizeof page[0];
   for (const auto& page : times_) out += page.size() * sizeof page[0];
   return out;
+}
+
+std::uint8_t Region::undefined_bits_at(std::uint64_t offset) const {
+  if (!is_undefined(offset)) return 0;
+  const auto part = partly_.find(offset);
+  return part == partly_.end() ? 0xff : part->second;
 }
 
 bool Region::any_undefined(std::uint64_t offset, std::uint64_t bytes) const {
@@ -117,7 +125,13 @@ inline void Region::note(std::uint64_t offset, const std::uint8_t* undefined, st
       const std::uint64_t at = offset + i;
       const auto bit = static_cast<std::uint8_t>(1u << (at & 7));
       if (undefined && undefined[i]) {
+        constexpr std::size_t most = 65536;  // beyond, a byte is as undefined as a bit of it
         undefined_[at >> 3] |= bit;
+        if (undefined[i] != 0xff && partly_.size() < most) {
+          partly_[at] = undefined[i];
+        } else if (!partly_.empty()) {
+          partly_.erase(at);
+        }
       } else {
         undefined_[at >> 3] &= static_cast<std::uint8_t>(~bit);
       }

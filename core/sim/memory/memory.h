@@ -99,6 +99,9 @@ class Region {
     return !undefined_.empty() && (undefined_[offset >> 3] >> (offset & 7) & 1);
   }
   bool any_undefined(std::uint64_t offset, std::uint64_t bytes) const;
+  // Which bits of a byte are undefined. Some only where a bit field was written into what nobody
+  // had: a debug build makes an object so, field by field.
+  std::uint8_t undefined_bits_at(std::uint64_t offset) const;
   Writer writer(std::uint64_t offset) const;
   std::uint32_t grain() const { return 1u << grain_shift_; }
   std::uint32_t written_at(std::uint64_t offset) const;  // 0 where times are not remembered
@@ -141,6 +144,7 @@ class Region {
   std::uint64_t base_ = 0;
   std::vector<std::byte> bytes_;
   std::vector<std::uint8_t> undefined_;
+  std::map<std::uint64_t, std::uint8_t> partly_;  // of undefined bytes those that are so in part
   std::uint32_t grain_shift_ = 0;
   bool remembers_ = false;
   bool compares_ = false;

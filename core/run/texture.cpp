@@ -1,0 +1,66 @@
+#include "core/run/texture.h"
+
+#include <fmt/format.h>
+
+namespace tilescope {
+
+bool read_format(std::string_view name, Texture& out) {
+  const std::size_t x = name.find('x');
+  if (name.size() < 4 || x == std::string_view::npos || x + 2 != name.size()) return false;
+  const std::string_view bits = name.substr(1, x - 1);
+  switch (name[0]) {
+    case 'u':
+      out.kind = TexelKind::unsigned_number;
+      break;
+    case 's':
+    case 'i':
+      out.kind = TexelKind::signed_number;
+      break;
+    case 'f':
+      out.kind = TexelKind::floating;
+      break;
+    default:
+      return false;
+  }
+  out.bits = bits == "8" ? 8 : bits == "16" ? 16 : bits == "32" ? 32 : 0;
+  out.components = static_cast<std::uint32_t>(name.back() - '0');
+  const bool known = out.components == 1 || out.components == 2 || out.components == 4;
+  return out.bits && known && (out.kind != TexelKind::floating || out.bits >= 16);
+}
+
+std::optional<TextureAddress> texture_address_named(std::string_view name) {
+  if (name == "wrap") return TextureAddress::wrap;
+  if (name == "clamp") return TextureAddress::clamp;
+  if (name == "mirror") return TextureAddress::mirror;
+  if (name == "border") return TextureAddress::border;
+  return std::nullopt;
+}
+
+std::optional<std::string> objection(const Texture& t, std::uint64_t buffer_bytes) {
+  const char* what = t.surface ? "surface" : "texture";
+  if (t.width == 0) return fmt::format("a {} has a width", what);
+  if (t.depth && !t.height) return fmt::format("a {} with a depth has a height", what);
+  if (t.pitch && t.pitch < t.width * t.texel_bytes()) {
+    return fmt::format("its pitch of {} bytes is less than a row of {} elements of {} bytes",
+                       t.pitch, t.width, t.texel_bytes());
+  }
+  const bool wraps = t.address == TextureAddress::wrap || t.address == TextureAddress::mirror;
+  if (wraps && !t.normalized) {
+    return "wrap and mirror are for normalized coordinates (cudaTextureAddressMode)";
+  }
+  if (t.as_float && (t.kind == TexelKind::floating || t.bits == 32)) {
+    return "only integers of 8 and 16 bits are read as normalized floats "
+           "(cudaReadModeNormalizedFloat)";
+  }
+  if (t.linear && t.kind != TexelKind::floating && !t.as_float) {
+    return "a linear filter is for what is read as floats";
+  }
+  const auto offset = static_cast<std::uint64_t>(t.offset);
+  if (t.offset < 0 || offset > buffer_bytes || buffer_bytes - offset < t.bytes()) {
+    return fmt::format("it takes {} bytes from byte {} on, but the buffer has {}", t.bytes(),
+                       t.offset, buffer_bytes);
+  }
+  return std::nullopt;
+}
+
+}  // namespace tilescope
