@@ -67,7 +67,7 @@ Bytes content_of(const Bytes& file, std::size_t section) {
           file.begin() + static_cast<std::ptrdiff_t>(head_of(file, section + 1))};
 }
 
-constexpr std::size_t code = 1, tracks = 3, events = 4, pipes = 6;
+constexpr std::size_t code = 1, tracks = 3, events = 4, pipes = 6, uses = 7;
 
 TEST(BrokenRecord, TheGoodOneIsRead) {
   EXPECT_EQ(sentence(good()), "it was read");
@@ -109,7 +109,7 @@ TEST(BrokenRecord, EveryPrefixIsRefused) {
     }
   }
   const std::string end = sentence({file.begin(), file.end() - 1});
-  EXPECT_EQ(end.substr(0, 60), "run.tsr is cut short: it ends inside its section 'PIPE', 209");
+  EXPECT_EQ(end.substr(0, 57), "run.tsr is cut short: it ends inside its section 'USES', ");
 }
 
 TEST(BrokenRecord, EveryBitThatIsChangedIsSeen) {
@@ -166,6 +166,14 @@ TEST(BrokenRecord, ContentThatCannotBe) {
   EXPECT_EQ(broken(tracks, {1, 0, 14, 0, 0}),
             "run.tsr has a broken section 'TRAK': a track of no known unit.");
   EXPECT_EQ(broken(pipes, {3}), "run.tsr has a broken section 'PIPE': 3 units, and there are 13.");
+  EXPECT_EQ(broken(uses, {1, 1, 'A', 99, 0, 0}),
+            "run.tsr has a broken section 'USES': a buffer of no known type.");
+  EXPECT_EQ(broken(uses, {0, 1, 0, 0x0f, 0, 0, 0, 0, 0, 0}),
+            "run.tsr has a broken section 'USES': a use of no known kind.");
+  EXPECT_EQ(broken(uses, {0, 1, 0xff, 0xff, 0x7f, 0, 0, 0, 0, 0, 0, 0}),
+            "run.tsr has a broken section 'USES': a use of an event that is not there.");
+  EXPECT_EQ(broken(uses, {0, 1, 0, 3, 0, 5, 0, 1, 0, 1}),
+            "run.tsr has a broken section 'USES': a use of buffer 5, of 0.");
 }
 
 }  // namespace
