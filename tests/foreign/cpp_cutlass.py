@@ -55,14 +55,18 @@ EXAMPLES = [
     ("76_blackwell_conv/76_blackwell_conv_fprop", "100a", ["--n=1", "--d=1", "--h=8", "--w=8", "--c=64", "--k=128", "--iterations=0"]),
 ]
 
-CONFLICT = {"77_blackwell_fmha", "88_hopper_fmha"}
+DEFINES = {"77_blackwell_fmha": ["-DFP16"], "77_blackwell_mla": ["-DFP16"]}
+
+
+# 86 asks whether the minor version is 8 or more, whatever the major one is.
+HEADS = {"86_blackwell_mixed_dtype": "#include <cute/tensor.hpp>\n#undef __CUDACC_VER_MINOR__\n#define __CUDACC_VER_MINOR__ 8\n"}
 
 
 def cases():
     found = []
     for path, arch, args in EXAMPLES:
         folder, name = path.split("/")
-        flags = [*FLAGS, f"-I{{source}}/examples/{folder}"]
+        flags = [*FLAGS, f"-I{{source}}/examples/{folder}", *DEFINES.get(name, [])]
         found.append(Program("CUTLASS", name, CUTLASS, f"examples/{path}.cu", arch, flags, args, good=passed,
-                             beside="reference", processors=8))
+                             beside="reference", processors=8, head=HEADS.get(name, "")))
     return found
