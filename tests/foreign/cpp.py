@@ -20,7 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent / "recorder"
 HOSTS = HERE.parent / "hosts"
 ROOT = HERE.parents[2]
 # Programs and the recorder, which take minutes to compile and outlive a run of the suite.
-BUILT = (pathlib.Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser()
+BUILT = (pathlib.Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
          / "tilescope-foreign/programs")
 
 
