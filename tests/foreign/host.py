@@ -62,7 +62,8 @@ def stand_in_for_linker() -> None:
     def keep(self):
         texts = [code.code for code in self._object_codes if code.code_type == "ptx"]
         if not texts:  # what is optimised while it is linked has its PTX only then
-            linker = driver.Linker(*self._object_codes, options=self._get_linker_options(ptx=True))
+            codes = [code for code in self._object_codes if code.code_type != "library"]  # libcudadevrt has no PTX
+            linker = driver.Linker(*codes, options=self._get_linker_options(ptx=True))
             texts = [linker.link("ptx").code]
         result = complete(self)
         place = os.path.join(os.environ["RECORDER_PTX"], f"numba_{next(count)}")
