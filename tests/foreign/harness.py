@@ -24,6 +24,7 @@ RIGHT = "right"      # the expected result, in every order tried; nothing told
 TOLD = "told"        # the expected result, and hazards told
 REFUSED = "refused"  # the simulator refuses the PTX, or stops the kernel with a fault
 WRONG = "wrong"      # another result
+LOADS = "loads"      # each form that it has is one that is executed; it is not run
 ABSENT = "absent"    # the source, the compiler or the package is not here, or does not compile it
 
 # How each launch is run: as it is, asynchronous work as late as PTX allows, other schedules.

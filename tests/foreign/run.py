@@ -133,7 +133,7 @@ def write_page(page: pathlib.Path, rows: dict[str, dict], order, about: str) -> 
         if key in rows:
             counts[rows[key]["status"]] = counts.get(rows[key]["status"], 0) + 1
     totals = ", ".join(f"{counts[s]} {s}" for s in
-                       (harness.RIGHT, harness.TOLD, harness.REFUSED, harness.WRONG, harness.ABSENT) if s in counts)
+                       (harness.RIGHT, harness.TOLD, harness.LOADS, harness.REFUSED, harness.WRONG, harness.ABSENT) if s in counts)
     begin, end = "<!-- foreign -->", "<!-- end of foreign -->"
     text = page.read_text()
     before, rest = text.split(begin)
@@ -202,7 +202,7 @@ def main() -> int:
             results = load(given.results)
             results[key] = {**vars(outcome), "date": datetime.date.today().isoformat()}
             given.results.write_text(json.dumps(results, indent=1))
-            bad += outcome.status not in (harness.RIGHT, harness.TOLD)
+            bad += outcome.status not in (harness.RIGHT, harness.TOLD, harness.LOADS)
             print(f"{outcome.status:8} {outcome.seconds:7.1f} s  {key}  {' '.join(outcome.hazards)} {outcome.note}"[:300],
                   flush=True)
     if given.write:
