@@ -286,6 +286,14 @@ def launches_in(folder: pathlib.Path) -> list[pathlib.Path]:
     return sorted(path.parent for path in folder.glob("*/launch.toml"))
 
 
+def what_it_said(done) -> str:
+    """The line of a program's output that says why it ended: the last that names an error, or the last."""
+    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line).strip() for line in (done.stderr or done.stdout).splitlines()]
+    lines = [line for line in lines if line]
+    errors = [line for line in lines if re.match(r"(error\b|[\w.]*Error\b).*: *\S", line)]
+    return (errors or lines or [f"exit {done.returncode}"])[-1]
+
+
 def run_program(context: Context, command: list[str], environment: dict[str, str],
                 cwd: pathlib.Path | None = None, good=lambda done: done.returncode == 0,
                 sums: str | None = None, rtol: float = 1e-2, beside: str | None = None) -> Outcome:
@@ -316,8 +324,7 @@ def run_program(context: Context, command: list[str], environment: dict[str, str
             return Outcome(REFUSED, seconds, sorted(hazards),
                            f"{error.get('sentence', '')}{where}")
     if not folders:
-        lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-        return Outcome(ABSENT, 0, [], f"it launched nothing: {lines[-1] if lines else f'exit {done.returncode}'}")
+        return Outcome(ABSENT, 0, [], f"it launched nothing: {what_it_said(done)}")
     if done.returncode == 77:  # host.py: not_here()
         return Outcome(ABSENT, seconds, [], done.stdout.strip().splitlines()[-1].removeprefix("host.py: "))
     if not good(done):

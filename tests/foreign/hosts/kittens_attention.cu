@@ -1,6 +1,10 @@
 // ThunderKittens' attention, forward, without PyTorch. -DKIND: 1: mha_h100; 2: mha_h100_lcf, of the
 // prototype's pipeline; 3: bf16_b300_mha_*. The files' own main, which wants a text file of
 // numbers, becomes a template that nobody uses.
+#include <chrono>  // mha_h100_lcf.cu uses it and does not include it
+#include <fstream>
+#include <iostream>
+
 #include "attention.h"
 
 #define main(...)         \
