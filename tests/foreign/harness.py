@@ -323,10 +323,10 @@ def run_program(context: Context, command: list[str], environment: dict[str, str
             where = f" ({error['where']})" if error.get("where") else ""
             return Outcome(REFUSED, seconds, sorted(hazards),
                            f"{error.get('sentence', '')}{where}")
+    if done.returncode == 77:  # host.py: not_here(), pytest_one.py
+        return Outcome(ABSENT, seconds, [], done.stdout.strip().splitlines()[-1].removeprefix("host.py: "))
     if not folders:
         return Outcome(ABSENT, 0, [], f"it launched nothing: {what_it_said(done)}")
-    if done.returncode == 77:  # host.py: not_here()
-        return Outcome(ABSENT, seconds, [], done.stdout.strip().splitlines()[-1].removeprefix("host.py: "))
     if not good(done):
         lines = (done.stderr or done.stdout).strip().splitlines()
         return Outcome(WRONG, seconds, sorted(hazards), "the program says: " + (lines[-1] if lines else str(done.returncode)))
