@@ -288,8 +288,8 @@ def launches_in(folder: pathlib.Path) -> list[pathlib.Path]:
 
 def what_it_said(done) -> str:
     """The line of a program's output that says why it ended: the last that names an error, or the last."""
-    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line).strip() for line in (done.stderr or done.stdout).splitlines()]
-    lines = [line for line in lines if line]
+    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line).strip() for line in (done.stdout + "\n" + done.stderr).splitlines()]
+    lines = [line.removeprefix("E   ") for line in lines if line]
     errors = [line for line in lines if re.match(r"(error\b|[\w.]*Error\b).*: *\S", line)]
     return (errors or lines or [f"exit {done.returncode}"])[-1]
 
