@@ -103,6 +103,7 @@ class Program:
     beside: str | None = None  # of kernels that fill inputs or compute what is expected
     needs: list[harness.Source] = field(default_factory=list)  # more sources: {NAME} in flags
     processors: int | None = None  # of the described chip; a small one for programs that fill it with blocks
+    zeroed: bool = False  # device memory is given out as zeros: the program reads what it has not written
     head: str = ""  # lines before the file's first; {NAME} as in flags
     program: str | None = None  # what the built file is called, where several cases share it
 
@@ -152,6 +153,8 @@ class Program:
         environment = {"LD_LIBRARY_PATH": str(recorder())}
         if self.processors:
             environment["RECORDER_PROCESSORS"] = str(self.processors)
+        if self.zeroed:
+            environment["RECORDER_ZEROED"] = "1"
 
         def once(context: harness.Context) -> harness.Outcome:
             # Without address randomisation the simulator's addresses are free in the program.
