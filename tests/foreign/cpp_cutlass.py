@@ -28,7 +28,7 @@ EXAMPLES = [
     ("74_blackwell_gemm_streamk/blackwell_gemm_streamk", "100a", SMALL),
     ("81_blackwell_gemm_blockwise/81_blackwell_gemm_blockwise", "100a", SMALL),
     ("67_hopper_fp8_warp_specialized_gemm_with_blockwise_scaling/67_hopper_fp8_warp_specialized_gemm_with_blockwise_scaling", "90a", SMALL),
-    ("86_blackwell_mixed_dtype_gemm/86_blackwell_mixed_dtype", "100a", SMALL),
+    ("86_blackwell_mixed_dtype_gemm/86_blackwell_mixed_dtype", "100a", [*SMALL, "--verify"]),
     ("50_hopper_gemm_with_epilogue_swizzle/50_hopper_gemm_with_epilogue_swizzle", "90a", SMALL),
     ("56_hopper_ptr_array_batched_gemm/56_hopper_ptr_array_batched_gemm", "90a", [*SMALL, "--l=2"]),
     ("52_hopper_gather_scatter_fusion/52_hopper_gather_scatter_fusion", "90a", ["--m=256", "--n=256", "--k=128", "--index_size=128", "--iterations=0", "--check"]),
