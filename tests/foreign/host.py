@@ -354,9 +354,36 @@ def stand_in_for_torch() -> None:
 
     torch.testing.assert_close = assert_close
     torch.profiler.profile = torch.autograd.profiler.profile = lambda *a, **k: Stream()
-    torch._scaled_mm = lambda *arguments, **keywords: not_here("PyTorch for CPUs has no block-scaled product to compare with")
+    torch._scaled_mm = block_scaled_product
     torch.manual_seed(0)
     OnCpu().__enter__()
+
+
+def block_scaled_product(a, b, scale_a, scale_b, bias=None, scale_result=None, out_dtype=None, use_fast_accum=False):
+    """torch._scaled_mm, which PyTorch for CPUs has not with blocks: (M, K) by (K, N), of e4m3 or two e2m1 in a byte;
+    a scale factor for 32 of a row (e8m0) or 16 (e4m3), in the order that the tensor core reads: tiles of 128 x 4, in
+    each rows i, i + 32, i + 64, i + 96 side by side (PTX ISA 9.7.16.10.7.2)."""
+    import torch
+    if scale_a.dtype not in (torch.float8_e8m0fnu, torch.float8_e4m3fn) or bias is not None:
+        not_here("PyTorch for CPUs has no such scaled product to compare with")
+    block = 16 if scale_a.dtype == torch.float8_e4m3fn else 32
+
+    def numbers(x):
+        if x.dtype != torch.float4_e2m1fn_x2:
+            return x.to(torch.float32)
+        values = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
+        pairs = x.contiguous().view(torch.uint8).to(torch.int64)
+        return values[torch.stack((pairs & 15, pairs >> 4), -1)].flatten(-2)
+
+    def scaled(x, scales):
+        rows, columns = x.shape
+        tall, wide = (rows + 127) // 128, (columns // block + 3) // 4
+        tiles = scales.to(torch.float32).reshape(-1, 32, 4, 4).transpose(1, 2).reshape(tall, wide, 128, 4)
+        by_row = tiles.permute(0, 2, 1, 3).reshape(tall * 128, wide * 4)[:rows, :columns // block]
+        return x * by_row.repeat_interleave(block, 1)
+
+    product = scaled(numbers(a), scale_a) @ scaled(numbers(b.transpose(0, 1)), scale_b).transpose(0, 1)
+    return product.to(out_dtype or torch.bfloat16)
 
 
 def main() -> None:
