@@ -31,7 +31,7 @@ EXAMPLES = [
     ("86_blackwell_mixed_dtype_gemm/86_blackwell_mixed_dtype", "100a", [*SMALL, "--verify"]),
     ("50_hopper_gemm_with_epilogue_swizzle/50_hopper_gemm_with_epilogue_swizzle", "90a", SMALL),
     ("56_hopper_ptr_array_batched_gemm/56_hopper_ptr_array_batched_gemm", "90a", [*SMALL, "--l=2"]),
-    ("52_hopper_gather_scatter_fusion/52_hopper_gather_scatter_fusion", "90a", ["--m=256", "--n=256", "--k=128", "--index_size=128", "--iterations=0", "--check"]),
+    ("52_hopper_gather_scatter_fusion/52_hopper_gather_scatter_fusion", "90a", ["--m=256", "--n=256", "--k=128", "--index_size=128", "--iterations=1", "--check"]),
     ("70_blackwell_gemm/70_blackwell_fp8_gemm", "100a", [*SMALL, "--l=1"]),
     ("72_blackwell_narrow_precision_gemm/72b_blackwell_nvfp4_nvfp4_gemm", "100a", SMALL),
     ("75_blackwell_grouped_gemm/75_blackwell_grouped_gemm_block_scaled", "100a", GROUPS),

@@ -245,6 +245,19 @@ def not_here(why: str):
     sys.exit(77)
 
 
+class Profile(Stream):
+    """Of a profiler, which has seen nothing."""
+
+    def key_averages(self, *arguments, **keywords):
+        return self
+
+    def table(self, *arguments, **keywords):
+        return "(not measured)"
+
+    def __iter__(self):
+        return iter(())
+
+
 def stand_in_for_torch() -> None:
     try:
         import torch
@@ -353,8 +366,8 @@ def stand_in_for_torch() -> None:
         return strict(actual, expected, *arguments, rtol=rtol, atol=atol, **keywords)
 
     torch.testing.assert_close = assert_close
-    torch.profiler.profile = torch.autograd.profiler.profile = lambda *a, **k: Stream()
-    torch._scaled_mm = block_scaled_product
+    torch.profiler.profile = torch.autograd.profiler.profile = lambda *a, **k: Profile()
+    torch._scaled_mm, torch._scaled_grouped_mm_v2 = block_scaled_product, block_scaled_grouped_product
     torch.manual_seed(0)
     OnCpu().__enter__()
 
@@ -384,6 +397,22 @@ def block_scaled_product(a, b, scale_a, scale_b, bias=None, scale_result=None, o
 
     product = scaled(numbers(a), scale_a) @ scaled(numbers(b.transpose(0, 1)), scale_b).transpose(0, 1)
     return product.to(out_dtype or torch.bfloat16)
+
+
+def block_scaled_grouped_product(a, b, scale_a, recipe_a, swizzle_a, scale_b, recipe_b, swizzle_b, offs, bias=None,
+                                 out_dtype=None, *arguments):
+    """torch._scaled_grouped_mm_v2 where rows of A are of one matrix of B or another: they end at `offs`, and the scale
+    factors of each group of rows begin with a tile of their own."""
+    import torch
+    if a.dim() != 2 or b.dim() != 3 or len(scale_a) != 1:
+        not_here("PyTorch for CPUs has no such scaled product to compare with")
+    parts, begin, tile = [], 0, 0
+    for group, end in enumerate(offs.tolist()):
+        tiles = (end - begin + 127) // 128 * 128
+        parts.append(block_scaled_product(a[begin:end], b[group], scale_a[0][tile:tile + tiles], scale_b[0][group],
+                                          out_dtype=out_dtype))
+        begin, tile = end, tile + tiles
+    return torch.cat(parts)
 
 
 def main() -> None:
