@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <memory>
+#include <string>
 #include <tuple>
+#include <utility>
 
 #include "core/ptx/cursor.h"
 #include "core/ptx/module.h"

@@ -39,7 +39,7 @@ EXAMPLES = [
     ("83_blackwell_sparse_gemm/83_blackwell_sparse_gemm", "100a", SMALL),
     ("73_blackwell_gemm_preferred_cluster/blackwell_gemm_preferred_cluster", "100a", ["--m=512", "--n=512", "--k=256", "--iterations=0"]),
     ("55_hopper_mixed_dtype_gemm/55_hopper_int4_bf16_gemm", "90a", SMALL),
-    ("61_hopper_gemm_with_topk_and_softmax/61_hopper_gemm_with_topk_and_softmax", "90a", ["--m=256", "--n=8", "--k=128", "--l=1", "--iterations=0"]),
+    ("61_hopper_gemm_with_topk_and_softmax/61_hopper_gemm_with_topk_and_softmax", "90a", ["--m=256", "--n=8", "--k=32", "--l=1", "--iterations=0"]),
     ("63_hopper_gemm_with_weight_prefetch/63_hopper_gemm_with_weight_prefetch", "90a", SMALL),
     ("78_blackwell_emulated_bf16x9_gemm/78_blackwell_emulated_bf16x9_gemm", "100a", SMALL),
     ("79_blackwell_geforce_gemm/79b_blackwell_geforce_nvfp4_nvfp4_gemm", "120a", SMALL),
