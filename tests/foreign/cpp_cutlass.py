@@ -49,7 +49,7 @@ EXAMPLES = [
     ("77_blackwell_fmha/77_blackwell_mla", "100a", ["--b=1", "--k=256", "--iterations=0", "--verify"]),
     ("84_blackwell_narrow_precision_sparse_gemm/84a_blackwell_nvfp4_bf16_sparse_gemm", "100a", SMALL),
     ("80_blackwell_geforce_sparse_gemm/80a_blackwell_geforce_mxfp8_bf16_sparse_gemm", "120a", SMALL),
-    ("53_hopper_gemm_permute/53_hopper_gemm_permute", "90a", ["--m=128", "--n=128", "--k=64", "--batch_size=2", "--iterations=1", "--check"]),
+    ("53_hopper_gemm_permute/53_hopper_gemm_permute", "90a", ["--m=512", "--n=512", "--k=512", "--batch_size=8", "--iterations=1", "--check"]),
     ("71_blackwell_gemm_with_collective_builder/71_blackwell_gemm_with_collective_builder", "100a", ["--m=256", "--n=256", "--k=128"]),
     ("49_hopper_gemm_with_collective_builder/49_collective_builder", "90a", ["--m=256", "--n=256", "--k=128"]),
     ("76_blackwell_conv/76_blackwell_conv_fprop", "100a", ["--n=1", "--d=1", "--h=8", "--w=8", "--c=64", "--k=128", "--iterations=0"]),
