@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <memory>
+#include <string>
 #include <tuple>
+#include <utility>
 
 #include "core/ptx/cursor.h"
 #include "core/ptx/module.h"
@@ -28,6 +31,8 @@ class BodyParser {
   bool scope(std::int32_t parent);
   bool directive(std::uint32_t scope);
   bool registers(std::uint32_t scope);
+  void vector_register(std::uint32_t scope, const Registers& whole, std::uint32_t parts);
+  void open_vectors(std::uint32_t scope, Written& operand) const;
   bool variables(std::uint32_t scope, Space space);
   bool location();
   bool targets(std::uint32_t scope, std::string_view directive);
@@ -54,6 +59,8 @@ class BodyParser {
   std::uint32_t file_ = 0, source_line_ = 0, caller_file_ = 0, caller_line_ = 0;
   std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, Place> inlined_at_;
   int depth_ = 0;
+  // Vector registers, by scope and name, and the names of their parts.
+  std::map<std::pair<std::uint32_t, std::string_view>, std::vector<std::string_view>> vectors_;
 };
 
 bool BodyParser::scope(std::int32_t parent) {
@@ -101,8 +108,50 @@ bool BodyParser::directive(std::uint32_t scope) {
                          fmt::format("the directive '{}' in a body is not understood", token.text));
 }
 
+// `.reg .v2 .f32 mx` are two registers, mx.x and mx.y, or mx.r and mx.g (PTX ISA 5.4.2).
+void BodyParser::vector_register(std::uint32_t scope, const Registers& whole, std::uint32_t parts) {
+  for (const std::string_view letters : {"rgba", "xyzw"}) {  // the latter are what reports say
+    std::vector<std::string_view>& names = vectors_[{scope, whole.name}];
+    names.clear();
+    for (std::uint32_t k = 0; k < parts; ++k) {
+      body_.made_names.push_back(
+          std::make_shared<const std::string>(fmt::format("{}.{}", whole.name, letters[k])));
+      Registers part = whole;
+      part.name = *body_.made_names.back();
+      part.first += k;
+      names.push_back(part.name);
+      body_.scopes[scope].registers.push_back(part);
+    }
+  }
+}
+
+// A vector register as an operand is all of its parts: `mx` is {mx.x, mx.y}.
+void BodyParser::open_vectors(std::uint32_t scope, Written& operand) const {
+  for (Written& element : operand.elements) open_vectors(scope, element);
+  if (operand.kind != Written::Kind::name) return;
+  for (auto s = static_cast<std::int32_t>(scope); s >= 0;) {
+    const Scope& here = body_.scopes[static_cast<std::size_t>(s)];
+    const auto vector = vectors_.find({static_cast<std::uint32_t>(s), operand.name});
+    if (vector != vectors_.end()) {
+      operand = Written{};
+      operand.kind = Written::Kind::vector;
+      for (const std::string_view name : vector->second) {
+        Written& part = operand.elements.emplace_back();
+        part.kind = Written::Kind::name;
+        part.name = name;
+      }
+      return;
+    }
+    for (const Registers& other : here.registers) {
+      if (other.name == operand.name) return;
+    }
+    s = here.parent;
+  }
+}
+
 // .reg .b32 %r<100>, x;
 bool BodyParser::registers(std::uint32_t scope) {
+  const std::uint32_t parts = cursor_.accept(".v2") ? 2 : cursor_.accept(".v4") ? 4 : 1;
   const Token token = cursor_.peek();
   const Type type =
       token.kind == Token::Kind::dotted ? type_named(token.text.substr(1)) : Type::none;
@@ -115,6 +164,9 @@ bool BodyParser::registers(std::uint32_t scope) {
     Registers declared;
     declared.type = type;
     if (!cursor_.word(declared.name, "the name of a register")) return false;
+    if (parts > 1 && cursor_.peek().is('<')) {
+      return cursor_.fail("a range of vector registers is not understood");
+    }
     if (cursor_.accept('<')) {
       std::uint64_t count = 0;
       if (!cursor_.integer(count, "a number of registers") ||
@@ -129,11 +181,15 @@ bool BodyParser::registers(std::uint32_t scope) {
       declared.count = static_cast<std::uint32_t>(count);
     }
     declared.first = body_.register_count;
-    body_.register_count += declared.count;
+    body_.register_count += declared.count * parts;
     if (body_.register_count > most_registers) {
       return cursor_.fail("a function with more than 2^22 registers is not understood");
     }
-    body_.scopes[scope].registers.push_back(declared);
+    if (parts > 1) {
+      vector_register(scope, declared, parts);
+    } else {
+      body_.scopes[scope].registers.push_back(declared);
+    }
   } while (cursor_.accept(','));
   return cursor_.expect(';', "after the declaration of registers");
 }
@@ -366,6 +422,9 @@ bool BodyParser::instruction(std::uint32_t scope) {
     do {
       if (!operand(statement.operands.emplace_back())) return false;
     } while (cursor_.accept(','));
+  }
+  if (!vectors_.empty()) {
+    for (Written& one : statement.operands) open_vectors(scope, one);
   }
   std::string_view text = cursor_.source().substr(begin, cursor_.peek().at - begin);
   while (!text.empty() && (text.back() == ' ' || text.back() == '\t' || text.back() == '\n')) {

@@ -180,6 +180,8 @@ struct Body {
   std::vector<Variable> variables;
   std::vector<Targets> targets;
   std::uint32_t register_count = 0;
+  // Names that the text does not have as one word: "mx.x" of `.reg .v2 .f32 mx`.
+  std::vector<std::shared_ptr<const std::string>> made_names;
 };
 
 Outcome<Module> parse_module(std::string name, std::string text);

@@ -421,6 +421,11 @@ bool Decoder::operand(const Statement& s, const OperandRule& rule, Type type, co
     case Written::Kind::address:
       return fail(s, "an address where a register or constant is needed");
     default:
+      // CUTLASS writes braces around the metadata and each scale factor of mma, and ptxas takes
+      // them there (measured: CUDA 13.0), but around no operand of add.
+      if (s.opcode == "mma" && w.kind == Written::Kind::vector && w.elements.size() == 1) {
+        return operand(s, rule, type, w.elements[0], out);
+      }
       return fail(s, "braces where a single operand is needed");
   }
 }

@@ -20,7 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent / "recorder"
 HOSTS = HERE.parent / "hosts"
 ROOT = HERE.parents[2]
 # Programs and the recorder, which take minutes to compile and outlive a run of the suite.
-BUILT = (pathlib.Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser()
+BUILT = (pathlib.Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
          / "tilescope-foreign/programs")
 
 
@@ -74,6 +74,18 @@ def well(done) -> bool:
     return done.returncode == 0
 
 
+def texts_of(file: str, head: str) -> list[str]:
+    """A host's text, and the headers beside it that it includes."""
+    found: dict[str, str] = {}
+    left = [file, *re.findall(r'"(\w+\.h)"', head)]
+    while left:
+        name = left.pop()
+        if name not in found and (HOSTS / name).exists():
+            found[name] = (HOSTS / name).read_text()
+            left += re.findall(r'#include ["<]([\w./]+)[">]', found[name])
+    return [found[name] for name in sorted(found)]
+
+
 @dataclass
 class Program:
     """A .cu file of a source (or of tests/foreign/hosts, where there is none), compiled for one
@@ -91,13 +103,14 @@ class Program:
     beside: str | None = None  # of kernels that fill inputs or compute what is expected
     needs: list[harness.Source] = field(default_factory=list)  # more sources: {NAME} in flags
     processors: int | None = None  # of the described chip; a small one for programs that fill it with blocks
+    zeroed: bool = False  # device memory is given out as zeros: the program reads what it has not written
     head: str = ""  # lines before the file's first; {NAME} as in flags
     program: str | None = None  # what the built file is called, where several cases share it
 
     def command(self, context: harness.Context) -> tuple[list[str], str]:
         """nvcc's options, and the lines before the file's first."""
         home = self.source.folder(context) if self.source else HOSTS
-        names = {"source": str(home), **{one.name: str(one.folder(context)) for one in self.needs}}
+        names = {"source": str(home), "hosts": str(HOSTS), **{one.name: str(one.folder(context)) for one in self.needs}}
         for cccl in context.python.parent.parent.glob("lib/python3*/site-packages/nvidia/cu13/include/cccl"):
             names["cccl"] = str(cccl)  # newer than the toolkit's
 
@@ -110,10 +123,11 @@ class Program:
 
     def path(self, command: list[str], head: str) -> pathlib.Path:
         """Where it is built: a name for all that it is made from."""
-        texts = [self.source.commit] if self.source else [
-            file.read_text() for file in (HOSTS / self.file, *sorted(HOSTS.glob("**/*.h")))]
+        texts = [self.source.commit] if self.source else texts_of(self.file, head)
         texts += [one.commit for one in self.needs]
-        key = hashlib.sha256("\0".join([*texts, head, *command]).encode()).hexdigest()[:12]
+        named = command if self.source else [word.replace(f"{HOSTS}/", "").replace(str(HOSTS), "")  # in every checkout
+                                             for word in command]
+        key = hashlib.sha256("\0".join([*texts, head, *named]).encode()).hexdigest()[:12]
         return BUILT / f"{re.sub('[^A-Za-z0-9]+', '_', self.program or self.name)}_{key}"
 
     def build(self, context: harness.Context) -> pathlib.Path:
@@ -139,6 +153,8 @@ class Program:
         environment = {"LD_LIBRARY_PATH": str(recorder())}
         if self.processors:
             environment["RECORDER_PROCESSORS"] = str(self.processors)
+        if self.zeroed:
+            environment["RECORDER_ZEROED"] = "1"
 
         def once(context: harness.Context) -> harness.Outcome:
             # Without address randomisation the simulator's addresses are free in the program.

@@ -1,8 +1,9 @@
-"""ThunderKittens: its two ladders of products, and its GEMMs, with their own checks."""
+"""ThunderKittens: its two ladders of products and its GEMMs, with their own checks, and its attention, with ours."""
 
+import dataclasses
 import re
 
-from cpp import Program
+from cpp import Program, well
 from harness import Source
 
 KITTENS = Source("ThunderKittens", "https://github.com/HazyResearch/ThunderKittens",
@@ -20,13 +21,23 @@ def small_errors(done):
 
 
 def program(name, file, chip, call, good):
-    arch = {"H100": "90a", "B200": "100a"}[chip]
+    arch = {"H100": "90a", "B200": "100a", "B300": "103a"}[chip]
     flags = ["-std=c++20", "--use_fast_math", "--expt-extended-lambda", "--expt-relaxed-constexpr", "-DNDEBUG",
              f"-DKITTENS_{'HOPPER' if chip == 'H100' else 'BLACKWELL'}", "-I{ThunderKittens}/include", "-I{ThunderKittens}/prototype", f"-I{{ThunderKittens}}/{file.rsplit('/', 1)[0]}",
              "-lcuda", "-diag-suppress", "3189"]
     head = f'#define SOURCE "{{ThunderKittens}}/{file}"\n#define CALL {call}\n'
     return Program("ThunderKittens", name, None, "kittens.cu", arch, flags, [], good=good, needs=[KITTENS], head=head,
                    program=f"kittens_{name}", beside="reference|fill", processors=8)
+
+
+def attention(name, file, chip, kind, **defines):
+    one = program(name, f"kernels/attention/{file}", chip, "", well)
+    defines = {"KIND": kind, "DIM": 128, "CAUSAL": "false", **defines}
+    head = "".join(f"#define {key} {value}\n" for key, value in defines.items() if key != "LENGTH")
+    return dataclasses.replace(one, file="kittens_attention.cu", good=well,
+                               flags=["-I{hosts}", *one.flags], beside=None,
+                               head=f'#define SOURCE "{{ThunderKittens}}/kernels/attention/{file}"\n{head}'
+                                    f"constexpr int LENGTH = {defines['LENGTH']};\n")
 
 
 def cases():
@@ -50,5 +61,14 @@ def cases():
                 "run_benchmark<mxfp8_gemm::config<256, 5, 8, 8, 2, false>>(512, 512, 512, true) < 0", small_errors),
         program("nvfp4_b200_gemm", "kernels/gemm/nvfp4_b200/nvfp4_b200_gemm.cu", "B200",
                 "run_benchmark<nvfp4_gemm::config<256, 5, 8, 4, 2, true>>(512, 512, 512, true) < 0", small_errors),
+    ]
+    mha = "mha_h100/mha_h100.cu"
+    found += [
+        attention("mha_h100 d128", mha, "H100", 1, LENGTH=384),
+        attention("mha_h100 d64 causal", mha, "H100", 1, LENGTH=384, DIM=64, CAUSAL="true"),
+        attention("mha_h100_lcf d128", "mha_h100_lcf/mha_h100_lcf.cu", "H100", 2, LENGTH=384),
+        attention("bf16_b300_mha_noncausal", "bf16_b300_mha_noncausal/bf16_b300_mha_noncausal.cu", "B300", 3, LENGTH=512, CALL="dispatch"),
+        attention("bf16_b300_mha_causal", "bf16_b300_mha_causal/bf16_b300_mha_causal.cu", "B300", 3, LENGTH=512, CAUSAL="true",
+                  CALL="dispatch<false>"),
     ]
     return found

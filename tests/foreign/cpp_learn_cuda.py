@@ -8,13 +8,13 @@ LEARN_CUDA = Source("learn-cuda", "https://github.com/gau-nernst/learn-cuda", "1
 FAST_CU = Source("fast.cu", "https://github.com/pranjalssh/fast.cu", "38eb642e0c081231d6f695978be63604bd7c689b")
 
 
-def hosted(suite, source, file, host, arch, functions, args=(), names=None, **defines):
+def hosted(suite, source, file, host, arch, functions, args=(), names=None, sums=None, **defines):
     """A case for each function of a file: one program has them all."""
     flags = ["-I{source}", f"-I{{{source.name}}}/{file.rsplit('/', 1)[0]}", "-lcuda", "--expt-relaxed-constexpr"]
     defines = {"SOURCE": f'"{{{source.name}}}/{file}"', "EACH(x)": " ".join(f"x({f})" for f in functions), **defines}
     head = "".join(f"#define {name} {value}\n" for name, value in defines.items())
     return [Program(suite, (names or {}).get(function, function), None, host, arch, flags, [function, *args],
-                    needs=[source], head=head, program=file.rsplit("/", 1)[1].rsplit(".", 1)[0])
+                    needs=[source], head=head, sums=sums, program=file.rsplit("/", 1)[1].rsplit(".", 1)[0])
             for function in functions]
 
 
@@ -23,7 +23,8 @@ def cases():
 
     def learn(file, host, arch, functions, args=(), label="", **defines):
         names = {f: f"{file.split('/')[0]}: {f}{label}" for f in functions}
-        found.extend(hosted("learn-cuda", LEARN_CUDA, file, host, arch, functions, args, names, **defines))
+        sums = "float32" if host == "sum.cu" else None  # by atomics: in any order
+        found.extend(hosted("learn-cuda", LEARN_CUDA, file, host, arch, functions, args, names, sums, **defines))
 
     bf16 = {"IN": "nv_bfloat16", "OUT": "nv_bfloat16"}
     learn("02a_matmul_simt/matmul.cu", "matmul.cu", "80", [f"matmul_{v}" for v in ("v1", "v2", "v3", "v4", "v5", "v6a", "v6b")],

@@ -24,6 +24,7 @@ RIGHT = "right"      # the expected result, in every order tried; nothing told
 TOLD = "told"        # the expected result, and hazards told
 REFUSED = "refused"  # the simulator refuses the PTX, or stops the kernel with a fault
 WRONG = "wrong"      # another result
+LOADS = "loads"      # each form that it has is one that is executed; it is not run
 ABSENT = "absent"    # the source, the compiler or the package is not here, or does not compile it
 
 # How each launch is run: as it is, asynchronous work as late as PTX allows, other schedules.
@@ -285,6 +286,14 @@ def launches_in(folder: pathlib.Path) -> list[pathlib.Path]:
     return sorted(path.parent for path in folder.glob("*/launch.toml"))
 
 
+def what_it_said(done) -> str:
+    """The line of a program's output that says why it ended: the last that names an error, or the last."""
+    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line).strip() for line in (done.stdout + "\n" + done.stderr).splitlines()]
+    lines = [line.removeprefix("E   ") for line in lines if line]
+    errors = [line for line in lines if re.match(r"(error\b|[\w.]*Error\b).*: *\S", line)]
+    return (errors or lines or [f"exit {done.returncode}"])[-1]
+
+
 def run_program(context: Context, command: list[str], environment: dict[str, str],
                 cwd: pathlib.Path | None = None, good=lambda done: done.returncode == 0,
                 sums: str | None = None, rtol: float = 1e-2, beside: str | None = None) -> Outcome:
@@ -314,11 +323,10 @@ def run_program(context: Context, command: list[str], environment: dict[str, str
             where = f" ({error['where']})" if error.get("where") else ""
             return Outcome(REFUSED, seconds, sorted(hazards),
                            f"{error.get('sentence', '')}{where}")
-    if not folders:
-        lines = [line for line in (done.stderr or done.stdout).splitlines() if line.strip()]
-        return Outcome(ABSENT, 0, [], f"it launched nothing: {lines[-1] if lines else f'exit {done.returncode}'}")
-    if done.returncode == 77:  # host.py: not_here()
+    if done.returncode == 77:  # host.py: not_here(), pytest_one.py
         return Outcome(ABSENT, seconds, [], done.stdout.strip().splitlines()[-1].removeprefix("host.py: "))
+    if not folders:
+        return Outcome(ABSENT, 0, [], f"it launched nothing: {what_it_said(done)}")
     if not good(done):
         lines = (done.stderr or done.stdout).strip().splitlines()
         return Outcome(WRONG, seconds, sorted(hazards), "the program says: " + (lines[-1] if lines else str(done.returncode)))

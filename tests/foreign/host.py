@@ -36,6 +36,21 @@ def stand_in_for_runtime() -> None:
                  "cudaEventRecord", "cudaEventSynchronize", "cudaEventDestroy", "cudaStreamDestroy", "cudaFree",
                  "cudaProfilerStart", "cudaProfilerStop", "cudaStreamWaitEvent"):
         setattr(runtime, name, answers())
+    def malloc(size):
+        at = ctypes.c_void_p()
+        ctypes.CDLL(None).posix_memalign(ctypes.byref(at), ctypes.c_size_t(256), ctypes.c_size_t(size))
+        return good, at.value
+
+    def memset(at, value, size):
+        ctypes.memset(int(at), value, size)
+        return (good,)
+
+    def memcpy(to, at, size, kind=None, stream=None):
+        ctypes.memmove(int(to), int(at), size)
+        return (good,)
+
+    runtime.cudaMalloc, runtime.cudaMemset = malloc, memset
+    runtime.cudaMemcpy = runtime.cudaMemcpyAsync = memcpy
     runtime.cudaGetDeviceCount = answers(1)
     runtime.cudaGetDevice = answers(0)
     runtime.cudaRuntimeGetVersion = answers(13000)
@@ -62,7 +77,8 @@ def stand_in_for_linker() -> None:
     def keep(self):
         texts = [code.code for code in self._object_codes if code.code_type == "ptx"]
         if not texts:  # what is optimised while it is linked has its PTX only then
-            linker = driver.Linker(*self._object_codes, options=self._get_linker_options(ptx=True))
+            codes = [code for code in self._object_codes if code.code_type != "library"]  # libcudadevrt has no PTX
+            linker = driver.Linker(*codes, options=self._get_linker_options(ptx=True))
             texts = [linker.link("ptx").code]
         result = complete(self)
         place = os.path.join(os.environ["RECORDER_PTX"], f"numba_{next(count)}")
@@ -229,6 +245,19 @@ def not_here(why: str):
     sys.exit(77)
 
 
+class Profile(Stream):
+    """Of a profiler, which has seen nothing."""
+
+    def key_averages(self, *arguments, **keywords):
+        return self
+
+    def table(self, *arguments, **keywords):
+        return "(not measured)"
+
+    def __iter__(self):
+        return iter(())
+
+
 def stand_in_for_torch() -> None:
     try:
         import torch
@@ -337,10 +366,53 @@ def stand_in_for_torch() -> None:
         return strict(actual, expected, *arguments, rtol=rtol, atol=atol, **keywords)
 
     torch.testing.assert_close = assert_close
-    torch.profiler.profile = torch.autograd.profiler.profile = lambda *a, **k: Stream()
-    torch._scaled_mm = lambda *arguments, **keywords: not_here("PyTorch for CPUs has no block-scaled product to compare with")
+    torch.profiler.profile = torch.autograd.profiler.profile = lambda *a, **k: Profile()
+    torch._scaled_mm, torch._scaled_grouped_mm_v2 = block_scaled_product, block_scaled_grouped_product
     torch.manual_seed(0)
     OnCpu().__enter__()
+
+
+def block_scaled_product(a, b, scale_a, scale_b, bias=None, scale_result=None, out_dtype=None, use_fast_accum=False):
+    """torch._scaled_mm, which PyTorch for CPUs has not with blocks: (M, K) by (K, N), of e4m3 or two e2m1 in a byte;
+    a scale factor for 32 of a row (e8m0) or 16 (e4m3), in the order that the tensor core reads: tiles of 128 x 4, in
+    each rows i, i + 32, i + 64, i + 96 side by side (PTX ISA 9.7.16.10.7.2)."""
+    import torch
+    if scale_a.dtype not in (torch.float8_e8m0fnu, torch.float8_e4m3fn) or bias is not None:
+        not_here("PyTorch for CPUs has no such scaled product to compare with")
+    block = 16 if scale_a.dtype == torch.float8_e4m3fn else 32
+
+    def numbers(x):
+        if x.dtype != torch.float4_e2m1fn_x2:
+            return x.to(torch.float32)
+        values = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
+        pairs = x.contiguous().view(torch.uint8).to(torch.int64)
+        return values[torch.stack((pairs & 15, pairs >> 4), -1)].flatten(-2)
+
+    def scaled(x, scales):
+        rows, columns = x.shape
+        tall, wide = (rows + 127) // 128, (columns // block + 3) // 4
+        tiles = scales.to(torch.float32).reshape(-1, 32, 4, 4).transpose(1, 2).reshape(tall, wide, 128, 4)
+        by_row = tiles.permute(0, 2, 1, 3).reshape(tall * 128, wide * 4)[:rows, :columns // block]
+        return x * by_row.repeat_interleave(block, 1)
+
+    product = scaled(numbers(a), scale_a) @ scaled(numbers(b.transpose(0, 1)), scale_b).transpose(0, 1)
+    return product.to(out_dtype or torch.bfloat16)
+
+
+def block_scaled_grouped_product(a, b, scale_a, recipe_a, swizzle_a, scale_b, recipe_b, swizzle_b, offs, bias=None,
+                                 out_dtype=None, *arguments):
+    """torch._scaled_grouped_mm_v2 where rows of A are of one matrix of B or another: they end at `offs`, and the scale
+    factors of each group of rows begin with a tile of their own."""
+    import torch
+    if a.dim() != 2 or b.dim() != 3 or len(scale_a) != 1:
+        not_here("PyTorch for CPUs has no such scaled product to compare with")
+    parts, begin, tile = [], 0, 0
+    for group, end in enumerate(offs.tolist()):
+        tiles = (end - begin + 127) // 128 * 128
+        parts.append(block_scaled_product(a[begin:end], b[group], scale_a[0][tile:tile + tiles], scale_b[0][group],
+                                          out_dtype=out_dtype))
+        begin, tile = end, tile + tiles
+    return torch.cat(parts)
 
 
 def main() -> None:

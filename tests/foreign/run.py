@@ -30,10 +30,19 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 NOT_SUITES = {"cpp", "harness", "host", "run"}
 
-# What the Python suites need, for the environment that is made where none is given.
-PACKAGES = ["numpy==2.4.6", "torch==2.15.0", "triton==3.9.0", "nvidia-cutlass-dsl==4.8.1",
-            "cupy-cuda13x==14.2.0", "numba-cuda==0.30.4", "apache-tvm==0.27.0.post1", "tilelang==0.1.11", "tinygrad==0.14.0",
-            "halide==21.0.0", "warp-lang==1.19.0", "iree-base-compiler==3.13.0", "max==26.7.0"]
+# What suites need in the environment that is made where none is given, besides NumPy, which all do. Those of
+# CUDA C++ need nothing but nvcc, and flashinfer a CCCL newer than the toolkit's.
+TORCH = "torch==2.15.0"
+DSL = "nvidia-cutlass-dsl==4.8.1"
+PACKAGES = {
+    "cupy": ["cupy-cuda13x==14.2.0", TORCH], "cutedsl": [DSL, TORCH], "flash-attention cute": [DSL, TORCH],
+    "flashinfer": ["nvidia-cuda-cccl==13.3.5.0.6"], "flashinfer cute": [DSL, TORCH], "halide": ["halide==21.0.0"],
+    "iree": ["iree-base-compiler==3.13.0"], "mojo": ["max==26.7.0"], "numba": ["numba-cuda==0.30.4", TORCH],
+    "tilelang": ["apache-tvm==0.27.0.post1", "tilelang==0.1.11", TORCH], "tinygrad": ["tinygrad==0.14.0", TORCH],
+    "tirx": ["apache-tvm==0.27.0.post1", TORCH], "triton": ["triton==3.9.0", TORCH], "warp": ["warp-lang==1.19.0"],
+}
+NUMPY = "numpy==2.4.6"
+ALL_PACKAGES = sorted({NUMPY, *(package for wanted in PACKAGES.values() for package in wanted)})
 
 
 def suites() -> list:
@@ -42,16 +51,29 @@ def suites() -> list:
     return [importlib.import_module(name) for name in names]
 
 
-def environment(folder: pathlib.Path) -> pathlib.Path:
-    """The Python of the environment in `folder`, which is made where it is missing."""
+def environment(folder: pathlib.Path, suites_chosen: set[str]) -> pathlib.Path:
+    """The Python of the environment in `folder`, which is made where it is missing, with what the suites need."""
     python = folder / "bin/python"
     if not python.exists():
-        print(f"Making a Python environment in {folder}: {', '.join(PACKAGES)}", file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True)
-        done = subprocess.run([str(python), "-m", "pip", "install", "-q", *PACKAGES])
-        if done.returncode:
-            print("Not all packages could be installed: cases that need them are absent.", file=sys.stderr)
+    wanted = [NUMPY, *{package: 0 for suite in sorted(suites_chosen) for package in PACKAGES.get(suite, [])}]
+    there = installed(python)
+    missing = [package for package in wanted if package.split("==")[0] not in there]
+    if missing:
+        print(f"Installing into {folder}: {', '.join(missing)}", file=sys.stderr)
+        for package in missing:  # one at a time: one that is not to be had leaves the others
+            if subprocess.run([str(python), "-m", "pip", "install", "-q", package]).returncode:
+                print(f"{package} could not be installed: cases that need it are absent.", file=sys.stderr)
     return python
+
+
+def installed(python: pathlib.Path) -> dict[str, str]:
+    """Those of ALL_PACKAGES that a Python has, and their versions."""
+    names = [package.split("==")[0] for package in ALL_PACKAGES]
+    code = ("import importlib.metadata as m\nfor n in %r:\n try: print(n, m.version(n))\n"
+            " except m.PackageNotFoundError: pass" % names)
+    said = subprocess.run([str(python), "-c", code], capture_output=True, text=True).stdout
+    return dict(line.split() for line in said.splitlines())
 
 
 def run_case(case, context: Context) -> Outcome:
@@ -74,13 +96,6 @@ def version_of(tilescope: pathlib.Path) -> str:
     said = subprocess.run([str(tilescope), "--version"], capture_output=True, text=True).stdout.strip()
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True)
     return f"{said}, commit {commit.stdout.strip()}"
-
-
-def package_versions(python: pathlib.Path) -> str:
-    names = [package.split("==")[0] for package in PACKAGES]
-    code = ("import importlib.metadata as m\nfor n in %r:\n try: print(n, m.version(n))\n"
-            " except m.PackageNotFoundError: pass" % names)
-    return ", ".join(subprocess.run([str(python), "-c", code], capture_output=True, text=True).stdout.splitlines())
 
 
 def cell(text: str, most: int = 220) -> str:
@@ -118,7 +133,7 @@ def write_page(page: pathlib.Path, rows: dict[str, dict], order, about: str) -> 
         if key in rows:
             counts[rows[key]["status"]] = counts.get(rows[key]["status"], 0) + 1
     totals = ", ".join(f"{counts[s]} {s}" for s in
-                       (harness.RIGHT, harness.TOLD, harness.REFUSED, harness.WRONG, harness.ABSENT) if s in counts)
+                       (harness.RIGHT, harness.TOLD, harness.LOADS, harness.REFUSED, harness.WRONG, harness.ABSENT) if s in counts)
     begin, end = "<!-- foreign -->", "<!-- end of foreign -->"
     text = page.read_text()
     before, rest = text.split(begin)
@@ -129,7 +144,7 @@ def write_page(page: pathlib.Path, rows: dict[str, dict], order, about: str) -> 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="./dev foreign", description=__doc__.split("\n\n")[0])
-    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME", "~/.cache")).expanduser() / "tilescope-foreign"
+    cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "tilescope-foreign"
     parser.add_argument("--cache", type=pathlib.Path, default=cache, help="where packages of one suite go")
     parser.add_argument("filter", nargs="?", default="", help="a regular expression of suite/kernel")
     parser.add_argument("--sources", type=pathlib.Path, default=cache / "sources",
@@ -166,7 +181,7 @@ def main() -> int:
     if not given.tilescope.exists():
         print(f"{given.tilescope} is not there: ./dev build, or --tilescope PATH.", file=sys.stderr)
         return 2
-    python = (given.python or environment(cache / "python")).absolute()
+    python = (given.python or environment(cache / "python", {case.suite for case in chosen})).absolute()
     if python.is_dir():
         python = python / "bin/python"
     if pathlib.Path(sys.executable).parent != python.parent:  # the suites use its NumPy
@@ -187,12 +202,12 @@ def main() -> int:
             results = load(given.results)
             results[key] = {**vars(outcome), "date": datetime.date.today().isoformat()}
             given.results.write_text(json.dumps(results, indent=1))
-            bad += outcome.status not in (harness.RIGHT, harness.TOLD)
+            bad += outcome.status not in (harness.RIGHT, harness.TOLD, harness.LOADS)
             print(f"{outcome.status:8} {outcome.seconds:7.1f} s  {key}  {' '.join(outcome.hazards)} {outcome.note}"[:300],
                   flush=True)
     if given.write:
         about = (f"{datetime.date.today().isoformat()}, {version_of(given.tilescope)}; "
-                 f"{package_versions(python)}; {platform.machine()}, {os.cpu_count()} processors.")
+                 f"{', '.join(f'{name} {version}' for name, version in installed(python).items())}; {platform.machine()}, {os.cpu_count()} processors.")
         write_page(ROOT / "docs/manual/foreign.md", results, order, about)
     if not given.work:
         shutil.rmtree(work, ignore_errors=True)

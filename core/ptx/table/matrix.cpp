@@ -30,7 +30,6 @@
 #define NARROW_ELEMENTS "e4m3|e5m2|e3m2|e2m3|e2m1"
 #define WARP_KIND(shape, kind) WARP_MMA(shape) "mma_kind:kind::" kind " "
 #define SCALES " a:b32 {a}2:b16 b:b32 {b}2:b16"
-#define SCALES_IN_BRACES " {a}1:b32 {a}2:b16 {b}1:b32 {b}2:b16"  // as CUTLASS writes it
 // A sparse A has half of its elements, metadata, and a selector of the lanes that hold these.
 #define WARP_SPARSE(shape) "sparse:sp|sp::ordered_metadata " WARP_MMA(shape)
 #define ORDERED_SPARSE(shape, kind) "sparse:sp::ordered_metadata " WARP_KIND(shape, kind)
@@ -86,13 +85,9 @@ std::vector<Opcode> matrix_rows() {
         {WARP_KIND("m16n8k32", "f8f6f4") "type:f32 type2:" NARROW_ELEMENTS " type3:" NARROW_ELEMENTS " type4:f32", REGISTERS(4, 4, 2, 4)},
         {WARP_KIND("m16n8k32", "f8f6f4") "type:f16 type2:" NARROW_ELEMENTS " type3:" NARROW_ELEMENTS " type4:f16", HALF_REGISTERS(2, 4, 2, 2)},
         {WARP_KIND("m16n8k32", "mxf8f6f4") "scaled:block_scale scale_vector:scale_vec::1X? type:f32 type2:" NARROW_ELEMENTS " type3:" NARROW_ELEMENTS " type4:f32 type5:ue8m0", REGISTERS(4, 4, 2, 4) SCALES},
-        {WARP_KIND("m16n8k32", "mxf8f6f4") "scaled:block_scale scale_vector:scale_vec::1X? type:f32 type2:" NARROW_ELEMENTS " type3:" NARROW_ELEMENTS " type4:f32 type5:ue8m0", REGISTERS(4, 4, 2, 4) SCALES_IN_BRACES},
         {WARP_KIND("m16n8k64", "mxf4") "scaled:block_scale scale_vector:scale_vec::2X? type:f32 type2:e2m1 type3:e2m1 type4:f32 type5:ue8m0", REGISTERS(4, 4, 2, 4) SCALES},
-        {WARP_KIND("m16n8k64", "mxf4") "scaled:block_scale scale_vector:scale_vec::2X? type:f32 type2:e2m1 type3:e2m1 type4:f32 type5:ue8m0", REGISTERS(4, 4, 2, 4) SCALES_IN_BRACES},
         {WARP_KIND("m16n8k64", "mxf4nvf4") "scaled:block_scale scale_vector:scale_vec::2X type:f32 type2:e2m1 type3:e2m1 type4:f32 type5:ue8m0", REGISTERS(4, 4, 2, 4) SCALES},
-        {WARP_KIND("m16n8k64", "mxf4nvf4") "scaled:block_scale scale_vector:scale_vec::2X type:f32 type2:e2m1 type3:e2m1 type4:f32 type5:ue8m0", REGISTERS(4, 4, 2, 4) SCALES_IN_BRACES},
         {WARP_KIND("m16n8k64", "mxf4nvf4") "scaled:block_scale scale_vector:scale_vec::4X type:f32 type2:e2m1 type3:e2m1 type4:f32 type5:ue4m3|ue8m0", REGISTERS(4, 4, 2, 4) SCALES},
-        {WARP_KIND("m16n8k64", "mxf4nvf4") "scaled:block_scale scale_vector:scale_vec::4X type:f32 type2:e2m1 type3:e2m1 type4:f32 type5:ue4m3|ue8m0", REGISTERS(4, 4, 2, 4) SCALES_IN_BRACES},
         {WARP_SPARSE("m16n8k16") "type:f16 type2:f16 type3:f16 type4:f16", HALF_REGISTERS(2, 2, 2, 2) OF_FOUR},
         {WARP_SPARSE("m16n8k32") "type:f16 type2:f16 type3:f16 type4:f16", HALF_REGISTERS(2, 4, 4, 2) OF_TWO},
         {WARP_SPARSE("m16n8k16") "type:f32 type2:f16 type3:f16 type4:f32", REGISTERS(4, 2, 2, 4) OF_FOUR},
@@ -110,13 +105,9 @@ std::vector<Opcode> matrix_rows() {
         {ORDERED_SPARSE("m16n8k64", "f8f6f4") "type:f32 type2:" NARROW_ELEMENTS " type3:" NARROW_ELEMENTS " type4:f32", REGISTERS(4, 4, 4, 4) OF_ONE},
         {ORDERED_SPARSE("m16n8k64", "f8f6f4") "type:f16 type2:" NARROW_ELEMENTS " type3:" NARROW_ELEMENTS " type4:f16", HALF_REGISTERS(2, 4, 4, 2) OF_ONE},
         {ORDERED_SPARSE("m16n8k64", "mxf8f6f4") "scaled:block_scale scale_vector:scale_vec::1X? type:f32 type2:" NARROW_ELEMENTS " type3:" NARROW_ELEMENTS " type4:f32 type5:ue8m0", REGISTERS(4, 4, 4, 4) OF_ONE SCALES},
-        {ORDERED_SPARSE("m16n8k64", "mxf8f6f4") "scaled:block_scale scale_vector:scale_vec::1X? type:f32 type2:" NARROW_ELEMENTS " type3:" NARROW_ELEMENTS " type4:f32 type5:ue8m0", REGISTERS(4, 4, 4, 4) OF_ONE SCALES_IN_BRACES},
         {ORDERED_SPARSE("m16n8k128", "mxf4") "scaled:block_scale scale_vector:scale_vec::2X? type:f32 type2:e2m1 type3:e2m1 type4:f32 type5:ue8m0", REGISTERS(4, 4, 4, 4) OF_ONE SCALES},
-        {ORDERED_SPARSE("m16n8k128", "mxf4") "scaled:block_scale scale_vector:scale_vec::2X? type:f32 type2:e2m1 type3:e2m1 type4:f32 type5:ue8m0", REGISTERS(4, 4, 4, 4) OF_ONE SCALES_IN_BRACES},
         {ORDERED_SPARSE("m16n8k128", "mxf4nvf4") "scaled:block_scale scale_vector:scale_vec::2X type:f32 type2:e2m1 type3:e2m1 type4:f32 type5:ue8m0", REGISTERS(4, 4, 4, 4) OF_ONE SCALES},
-        {ORDERED_SPARSE("m16n8k128", "mxf4nvf4") "scaled:block_scale scale_vector:scale_vec::2X type:f32 type2:e2m1 type3:e2m1 type4:f32 type5:ue8m0", REGISTERS(4, 4, 4, 4) OF_ONE SCALES_IN_BRACES},
         {ORDERED_SPARSE("m16n8k128", "mxf4nvf4") "scaled:block_scale scale_vector:scale_vec::4X type:f32 type2:e2m1 type3:e2m1 type4:f32 type5:ue4m3|ue8m0", REGISTERS(4, 4, 4, 4) OF_ONE SCALES},
-        {ORDERED_SPARSE("m16n8k128", "mxf4nvf4") "scaled:block_scale scale_vector:scale_vec::4X type:f32 type2:e2m1 type3:e2m1 type4:f32 type5:ue4m3|ue8m0", REGISTERS(4, 4, 4, 4) OF_ONE SCALES_IN_BRACES},
         {WARP_MMA("m8n8k4") "round:rn? type:f64 type2:f64 type3:f64 type4:f64", WIDE_REGISTERS(2, 1, 1, 2)},
         {WARP_MMA("m16n8k4") "round:rn? type:f64 type2:f64 type3:f64 type4:f64", WIDE_REGISTERS(4, 2, 1, 4)},
         {WARP_MMA("m16n8k8") "round:rn? type:f64 type2:f64 type3:f64 type4:f64", WIDE_REGISTERS(4, 4, 2, 4)},

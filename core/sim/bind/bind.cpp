@@ -180,16 +180,11 @@ class Binder {
     c.immediate = mma_form(i);
     constexpr std::uint32_t matrices = 4;
     for (std::uint32_t k = 0; k < i.count; ++k) {
-      if (k >= matrices && o[k].count == 1) continue;  // one register in braces
       for (std::uint32_t e = 0; e < o[k].count; ++e) {
         const Operand& part = program_.elements[o[k].index + e];
         out_.elements.push_back(part.kind == Operand::Kind::sink ? nothing : value(part));
       }
     }
-    const auto one = [&](const Operand& operand) {
-      return operand.kind == Operand::Kind::vector ? value(program_.elements[operand.index])
-                                                   : value(operand);
-    };
     // mma.sp: metadata and which lanes have them; .block_scale: the scale factors of A and of B.
     std::uint32_t next = matrices;
     if (i.modifiers.has(Field::sparse)) {
@@ -198,8 +193,8 @@ class Binder {
       next += 2;
     }
     if (i.modifiers.has(Field::scaled)) {
-      c.a = one(o[next]);
-      c.b = one(o[next + 2]);
+      c.a = value(o[next]);
+      c.b = value(o[next + 2]);
     }
   }
 

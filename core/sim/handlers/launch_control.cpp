@@ -114,10 +114,29 @@ Flow ask(Core& x, const Code& c, Mask m) {
 
 // ---- query_cancel ----
 
+// CUTLASS ends its pipeline of responses with zeros that it stores itself, and goes by their being
+// none of a CTA (sm100_tile_scheduler.hpp, make_invalid_response): chips are seen to take them so.
+void note_zeros(Core& x, int lane) {
+  x.reports->hazard(x, lane, "bad_response", x.pc, [] {
+    Report r;
+    r.sentence =
+        "these 16 bytes of zero are no response of clusterlaunchcontrol.try_cancel: they are taken "
+        "to say that nothing was cancelled, as chips are seen to do";
+    r.expected = "the 16 bytes that try_cancel wrote: what they look like is not said";
+    r.found = "zeros";
+    return r;
+  });
+}
+
 bool read_response(Core& x, const Code& c, int lane, Response& out) {
   std::memcpy(out.data(), lane_array<std::byte>(x, c.b) + lane * int{response_bytes},
               response_bytes);
   if (out[3] == cancelled || out[3] == nothing_left) return true;
+  if (out == Response{}) {
+    note_zeros(x, lane);
+    out[3] = nothing_left;
+    return true;
+  }
   x.reports->fault(x, lane, "bad_response",
                    "the register holds no response of clusterlaunchcontrol.try_cancel",
                    "the 16 bytes that try_cancel wrote, after a wait for its mbarrier",

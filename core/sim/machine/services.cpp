@@ -16,7 +16,7 @@ std::string_view opcode_text(std::string_view text) {
     const std::size_t blank = text.find_first_of(" \t");
     text = text.substr(std::min(text.size(), text.find_first_not_of(" \t", blank)));
   }
-  return text.substr(0, text.find_first_of(" \t\n"));
+  return text.substr(0, text.find_first_of(" \t\n{["));
 }
 
 namespace {

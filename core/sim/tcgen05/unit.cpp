@@ -31,9 +31,7 @@ const char* verb(TensorUse use) {
 
 // "tcgen05.ld.sync.aligned.32x32b.x1.b32", without a guard.
 std::string_view name_at(const Core& x) {
-  std::string_view text = x.machine->program().code[x.pc].text;
-  text.remove_prefix(std::min(text.size(), text.find("tcgen05")));
-  return text.substr(0, text.find_first_of(" \t"));
+  return opcode_text(x.machine->program().code[x.pc].text);
 }
 
 // "tcgen05.mma", or "tcgen05.cp": which of those that count as products it is.

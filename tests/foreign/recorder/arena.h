@@ -6,7 +6,8 @@
 // file lists every slot, so pointers are right wherever they stand: in parameters, in structs, in
 // device memory. Tensor maps are the simulator's own bits (core/sim/async/map_bits.h), so these
 // are too.
-// The environment is common.h's, without RECORDER_PTX.
+// The environment is common.h's, without RECORDER_PTX, and RECORDER_ZEROED: memory is given out as
+// zeros, for programs that read before they write and make nothing of it.
 #pragma once
 
 #include <sys/mman.h>
@@ -43,12 +44,12 @@ class Arena {
     for (Slot& slot : slots_) {
       if (slot.used || slot.bytes != bytes) continue;
       slot.used = true;
-      slot.written = false;
+      slot.written = zeroed_;
       std::memset(at(slot.base), 0, slot.bytes);
       return at(slot.base);
     }
     if (!reserve() || end_ + bytes + 2 * gap > first + room) return nullptr;
-    slots_.push_back({end_, bytes, true, false});
+    slots_.push_back({end_, bytes, true, zeroed_});
     end_ = (end_ + bytes + 2 * gap - 1) / gap * gap;
     return at(slots_.back().base);
   }
@@ -85,6 +86,7 @@ class Arena {
   // place_memory's.
   static constexpr std::uint64_t first = 0x7f0000000000, gap = std::uint64_t{1} << 20;
   static constexpr std::uint64_t room = std::uint64_t{8} << 30;
+  const bool zeroed_ = std::getenv("RECORDER_ZEROED") != nullptr;
   std::vector<Slot> slots_;  // by address
   std::uint64_t end_ = first;
   bool reserved_ = false;

@@ -608,4 +608,15 @@ inline std::string launch(const Kernel& kernel, const Shape& shape, void* const*
   return wrong;
 }
 
+// All blocks of a cooperative launch run at once: whether these are more than the chip has room
+// for.
+inline bool too_large_together(const Shape& shape) {
+  const auto count = [](const Extent& dims) { return std::uint64_t{dims[0]} * dims[1] * dims[2]; };
+  int blocks = 0, multiprocessors = 0;
+  cuOccupancyMaxActiveBlocksPerMultiprocessor(
+      &blocks, nullptr, static_cast<int>(count(shape.block)), shape.dynamic_smem);
+  cuDeviceGetAttribute(&multiprocessors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 0);
+  return count(shape.grid) > static_cast<std::uint64_t>(blocks) * multiprocessors;
+}
+
 }  // namespace recorder

@@ -721,9 +721,21 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gx, unsigned gy, unsigned 
                         void** extra) {
   return launch(function, {{gx, gy, gz}, {bx, by, bz}, std::nullopt, smem}, parameters, extra);
 }
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, int threads,
+                                                     std::size_t smem) {
+  const int by_smem =
+      smem
+          ? static_cast<int>(static_cast<std::size_t>(chip().shared_multiprocessor) / (smem + 1024))
+          : 32;
+  *blocks =
+      std::max(1, std::min({by_smem, chip().threads_multiprocessor / std::max(threads, 1), 8}));
+  return CUDA_SUCCESS;
+}
 CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned gx, unsigned gy, unsigned gz,
                                    unsigned bx, unsigned by, unsigned bz, unsigned smem, CUstream,
                                    void** parameters) {
+  if (recorder::too_large_together({{gx, gy, gz}, {bx, by, bz}, std::nullopt, smem}))
+    return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
   return launch(function, {{gx, gy, gz}, {bx, by, bz}, std::nullopt, smem}, parameters, nullptr);
 }
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters,
@@ -734,20 +746,13 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
                         config->sharedMemBytes};
   for (unsigned i = 0; i < config->numAttrs; ++i) {
     const auto& one = config->attrs[i];
+    if (one.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && one.value.cooperative &&
+        recorder::too_large_together(shape))
+      return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     if (one.id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION || one.value.clusterDim.x == 0) continue;
     shape.cluster = {one.value.clusterDim.x, one.value.clusterDim.y, one.value.clusterDim.z};
   }
   return launch(function, shape, parameters, extra);
-}
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, int threads,
-                                                     std::size_t smem) {
-  const int by_smem =
-      smem
-          ? static_cast<int>(static_cast<std::size_t>(chip().shared_multiprocessor) / (smem + 1024))
-          : 32;
-  *blocks =
-      std::max(1, std::min({by_smem, chip().threads_multiprocessor / std::max(threads, 1), 8}));
-  return CUDA_SUCCESS;
 }
 CUresult cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, CUfunction function,
                                                               int threads, std::size_t smem,
