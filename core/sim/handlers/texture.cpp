@@ -34,14 +34,14 @@ using i64 = std::int64_t;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-struct Bound {
+struct BoundTexture {
   const Texture* texture = nullptr;
   Region* region = nullptr;
   u64 begin = 0;  // offset in the region
 };
 
 // What the handle of a lane stands for; nothing, and it has been reported.
-bool find(Core& x, const Code& c, int lane, bool surface, Bound& out) {
+bool find(Core& x, const Code& c, int lane, bool surface, BoundTexture& out) {
   const u64 handle = (c.a == nothing ? 0 : lane_array<u64>(x, c.a)[lane]) + c.immediate;
   const std::vector<Texture>& all = x.machine->textures;
   const u64 number = (handle - texture_base) / texture_step;
@@ -92,7 +92,7 @@ i64 addressed(double at, u32 extent, TextureAddress mode) {
 }
 
 // A component of an element as it lies in memory, extended to 32 bits.
-u32 stored(const Bound& b, const i64 (&at)[3], u32 component) {
+u32 stored(const BoundTexture& b, const i64 (&at)[3], u32 component) {
   const Texture& t = *b.texture;
   const u64 rows = static_cast<u64>(at[2]) * (t.height ? t.height : 1) + static_cast<u64>(at[1]);
   const u64 offset = b.begin + rows * t.row_bytes() + static_cast<u64>(at[0]) * t.texel_bytes() +
@@ -124,7 +124,7 @@ float as_float(const Texture& t, u32 bits) {
 }
 
 // The float of a component of an element, or of the border.
-float sampled(const Bound& b, const i64 (&at)[3], u32 component) {
+float sampled(const BoundTexture& b, const i64 (&at)[3], u32 component) {
   if (at[0] < 0 || at[1] < 0 || at[2] < 0) return b.texture->border[component];
   return as_float(*b.texture, stored(b, at, component));
 }
@@ -150,7 +150,7 @@ void weigh(const double (&fraction)[3], u32 dimensions, double (&weights)[8]) {
   weights[0] = 256 - a - b - c + ab + ac + bc - abc;
 }
 
-void filter(const Bound& b, const double (&at)[3], u32 dimensions, float (&out)[4]) {
+void filter(const BoundTexture& b, const double (&at)[3], u32 dimensions, float (&out)[4]) {
   const Texture& t = *b.texture;
   const u32 extents[] = {t.width, std::max(t.height, 1u), t.depth};
   // A texture of one dimension is a row of two, sampled at its upper edge: half of it is border
@@ -191,7 +191,7 @@ Flow fetch(Core& x, const Code& c, Mask m) {
   const bool whole = how.type2() == ptx::Type::s32, floats = how.type() == ptx::Type::f32;
   for (Mask rest = m; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
-    Bound b;
+    BoundTexture b;
     if (!find(x, c, lane, false, b) || !fits(x, lane, *b.texture, dimensions)) return Flow::fault;
     const Texture& t = *b.texture;
     if (floats != (t.kind == TexelKind::floating || t.as_float)) {
@@ -237,7 +237,7 @@ Flow query(Core& x, const Code& c, Mask m) {
   const u32 what = x.machine->program().code[x.pc].modifiers[Field::query];
   for (Mask rest = m; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
-    Bound b;
+    BoundTexture b;
     if (!find(x, c, lane, false, b)) return Flow::fault;
     const u32 extents[] = {b.texture->width, b.texture->height, b.texture->depth};
     lane_array<u32>(x, c.d)[lane] = extents[what - 1];
@@ -252,7 +252,7 @@ enum Outside : std::uint8_t { trap = 1, clamp, zero };
 // Where in the region an access of a surface is: the first coordinate is a byte of a row. `inside`:
 // not outside of it, or brought inside.
 bool place(Core& x, const Code& c, int lane, const ptx::Modifiers& how, u32 first, u32 bytes,
-           Bound& b, u64& offset, bool& inside) {
+           BoundTexture& b, u64& offset, bool& inside) {
   const u32 dimensions = how[Field::dim];
   if (!find(x, c, lane, true, b) || !fits(x, lane, *b.texture, dimensions)) return false;
   const Texture& t = *b.texture;
@@ -296,7 +296,7 @@ Flow load(Core& x, const Code& c, Mask m) {
   const u32 width = c.width, bytes = width * c.count;
   for (Mask rest = m; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
-    Bound b;
+    BoundTexture b;
     u64 offset = 0;
     bool inside = true;
     if (!place(x, c, lane, how, c.target + c.count, bytes, b, offset, inside)) return Flow::fault;
@@ -322,7 +322,7 @@ Flow save(Core& x, const Code& c, Mask m) {
   const u32 coordinates = dimensions == 3 ? 4 : dimensions;
   for (Mask rest = m; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
-    Bound b;
+    BoundTexture b;
     u64 offset = 0;
     bool inside = true;
     if (!place(x, c, lane, how, c.target, bytes, b, offset, inside)) return Flow::fault;
