@@ -182,7 +182,9 @@ class Builder {
       }
     }
     for (auto& [key, r] : raw) {
-      const auto [rank, offset, phase] = key;
+      const u8 rank = std::get<0>(key);
+      const u32 offset = std::get<1>(key), phase = std::get<2>(key);
+      const std::vector<ByteSpan>& spans = r.spans;
       put_together(r.spans);
       const std::optional<std::size_t> barrier = barrier_of_copy(rank, offset);
       if (barrier) {
@@ -194,7 +196,7 @@ class Builder {
         }
       }
       auto stage = std::find_if(out_.stages.begin(), out_.stages.end(), [&](const RingStage& s) {
-        return s.rank == rank && s.spans == r.spans;
+        return s.rank == rank && s.spans == spans;
       });
       if (stage == out_.stages.end()) {
         stage = out_.stages.insert(out_.stages.end(), RingStage{});

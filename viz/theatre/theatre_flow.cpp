@@ -70,10 +70,8 @@ void TheatrePainter::draw_list(const std::vector<std::uint32_t>& buffers, const 
   for (std::size_t i = 0; i < count; ++i) {
     const sim::RecordedBuffer& buffer = record_.buffers[buffers[i]];
     const double y = room.y + 24 + high * static_cast<double>(i);
-    scene_.add(words({room.x, y + 6},
-                     fitted(fmt::format(wide_ ? "{}  {} x {} {}" : "{} {}x{}", buffer.name,
-                                        buffer.rows(), buffer.columns(), name_of(buffer.dtype)),
-                            room.width, small_text, Family::sans)));
+    scene_.add(
+        words({room.x, y + 6}, fitted(shape_of(buffer), room.width, small_text, Family::sans)));
     const Box box = place_tensor({room.x, y + 18, room.width, std::max(20.0, high - 34)}, buffer);
     tensors_[buffers[i]] = box;
     if (output) {
