@@ -151,7 +151,10 @@ void inspect_theatre(const Session& session, std::vector<InspectorSection>& out)
             if (sum.number != f.sum) continue;
             time("sum complete", sum.complete);
             time("sum read", sum.read_end);
-            if (sum.tile) followed.lines.emplace_back("goes into", part_text(record, *sum.tile));
+            if (!sum.tile || view->outputs().empty()) continue;
+            sim::MemoryUse tile = *sum.tile;
+            tile.buffer = view->outputs().front();
+            followed.lines.emplace_back("goes into", part_text(record, tile));
           }
         }
       } else {

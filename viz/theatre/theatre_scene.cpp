@@ -85,9 +85,9 @@ Box TheatrePainter::part_of(const Box& column, std::size_t rank_index) const {
 void TheatrePainter::draw_head() {
   scene_.begin("now");
   const double width = size_.width - 2 * edge;
-  scene_.add(words({edge, 18},
-                   fitted(s_.now.sentence, width, heading_text, Family::sans, FontWeight::bold),
-                   heading_text, FontWeight::bold));
+  scene_.add(words(
+      {edge, 18}, fitted(s_.now.sentence, width - 24, heading_text, Family::sans, FontWeight::bold),
+      heading_text, FontWeight::bold));
   const double clock = record_.device.times.clock;
   const auto at = static_cast<std::uint64_t>(std::max(0.0, s_.now.at));
   std::string when = record_.timed

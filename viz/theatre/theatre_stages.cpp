@@ -207,7 +207,7 @@ void TheatrePainter::draw_sums() {
     const Box room = part_of(sums_, r);
     const std::string title = registers ? "Registers" : "TMEM";
     scene_.begin(fmt::format("{} of {}", title, cta(rank)));
-    draw_heading(room, ranks_.size() > 1 ? title + " of both CTAs" : title);
+    draw_heading(room, ranks_.size() > 1 ? title + (wide_ ? " of both CTAs" : ", both") : title);
     const double high =
         std::clamp((room.height - 28) / static_cast<double>(mine.size()), 24.0, 150.0);
     double y = room.y + 28;
@@ -256,7 +256,9 @@ void TheatrePainter::draw_sum(std::size_t number, const Box& box) {
           ? fmt::format("warps {}-{}", where.row, where.row + where.rows - 1)
           : fmt::format("columns {}-{}", where.column, where.column + where.columns - 1);
   if (box.height >= 36) {
-    scene_.add(words({box.x + 8, box.y + 14}, label, FontWeight::bold));
+    scene_.add(words({box.x + 8, box.y + 14},
+                     fitted(label, box.width - 12, small_text, Family::sans, FontWeight::bold),
+                     FontWeight::bold));
   }
   std::string state(name_of(now.state));
   if (now.state == State::adding) {
