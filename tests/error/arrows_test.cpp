@@ -34,7 +34,7 @@ const std::map<std::string, Names> may_know = {
     {"core/ptx", {"core", "core/numeric"}},
     {"core/run", {"core", "core/layout", "core/numeric", "core/ptx"}},
     {"core/diff", {"core", "core/numeric", "core/run"}},
-    {"core/record", {"core", "core/run"}},
+    {"core/record", {"core", "core/numeric", "core/run"}},
     {"core/profile", {"core", "core/run", "core/record"}},
     {"core/sim",
      {"core", "core/layout", "core/numeric", "core/tensor", "core/ptx", "core/run", "core/record"}},

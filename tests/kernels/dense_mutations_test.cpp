@@ -78,9 +78,9 @@ const std::vector<Planted> planted = {
     // Slices: the cluster meets before parts are read, and before they are overwritten or gone.
     {alone, "cluster.arrive.relaxed for cluster.arrive.release in barrier.cluster.arrive #2", 0, 0, false, "hazard shared_race", "of CTA 0's shared memory", "next ld.shared::cluster"},
     {alone, "drop barrier.cluster.arrive #0,2,4 & drop barrier.cluster.wait #0,2,4", 0, 0, false, "hazard peer_not_started", "nothing guarantees that it has started", ""},
-    {alone, "drop barrier.cluster.arrive #1,3,5 & drop barrier.cluster.wait #1,3,5", 0, 0, false, "fault peer_exited", "all its threads have exited", ""},
+    {alone, "drop barrier.cluster.arrive #1,3,5 & drop barrier.cluster.wait #1,3,5", 0, 0, false, "hazard peer_exited", "all of whose threads have exited", ""},
     {slices, "drop barrier.cluster.arrive #1,3,5 & drop barrier.cluster.wait #1,3,5", 0, 0, true, "fault operand_overwritten", "ld reads byte", ""},
-    {slices, "drop barrier.cluster.arrive #2,4,6 & drop barrier.cluster.wait #2,4,6", 0, 0, false, "fault peer_exited", "all its threads have exited", ""},
+    {slices, "drop barrier.cluster.arrive #2,4,6 & drop barrier.cluster.wait #2,4,6", 0, 0, false, "hazard peer_exited", "all of whose threads have exited", ""},
     {thick, "drop barrier.cluster.arrive #2,6,10 & drop barrier.cluster.wait #2,6,10", 0, 0, false, "hazard shared_race", "of CTA 2's shared memory", ""},
     // Slices: consumers meet before their parts lie where the other one's stages were.
     {slices, "drop bar.sync #0", 0, 0, true, "fault operand_overwritten", "st writes byte", ""},

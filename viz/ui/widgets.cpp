@@ -111,7 +111,8 @@ const std::string* segmented(const Brush& brush, const Choice& choice, ImVec2 at
           low, high, packed(shade(ImGui::IsItemActive(), ImGui::IsItemHovered()), brush.theme),
           kRadius);
     }
-    brush.text(x + 12 - spared / 2, middle, font, option.current ? Role::text : Role::quiet, option.label);
+    brush.text(x + 12 - spared / 2, middle, font, option.current ? Role::text : Role::quiet,
+               option.label);
     focus_frame(brush, low, high);
     x += width;
   }
