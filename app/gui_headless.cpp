@@ -77,6 +77,7 @@ int draw_headless(const GuiOptions& options, Terminal& terminal) {
   if (const auto error = write_results(**stage, **surface, options)) return terminal.fail(*error);
   // The picture shows it, and the exit code says so.
   if (const auto error = (*stage)->wrong_text()) return terminal.fail(*error);
+  if (const auto& error = (*stage)->fault()) return terminal.fail(*error);
   if (options.frames > 0) time_frames(**stage, **surface, options, terminal);
   return 0;
 }

@@ -120,6 +120,10 @@ std::optional<Error> Stage::begin(const GuiOptions& options) {
     for (const std::string& command : *commands) {
       const auto error = do_to_the_end(command);
       if (!error) continue;
+      if (error->kind == ErrorKind::fault) {
+        fault_ = error;
+        continue;
+      }
       // What is refused for a text that does not compile has that as its picture.
       const auto wrong = wrong_text();
       if (!wrong || wrong->sentence != error->sentence) return error;

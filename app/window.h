@@ -28,6 +28,9 @@ class Stage {
   // Opens what the options ask for and does their commands, each to its end. Nothing where all
   // went well.
   std::optional<Error> begin(const GuiOptions& options);
+  // The fault that a run among the commands ended with, if one did: the views show it, and the
+  // commands behind it were done.
+  const std::optional<Error>& fault() const { return fault_; }
   // Where the commands ended with a text that does not compile, which the view shows: what is
   // wrong.
   std::optional<Error> wrong_text() const;
@@ -57,6 +60,7 @@ class Stage {
   Asset sans_, bold_, mono_;
   Session session_;
   AppBackend workshop_;
+  std::optional<Error> fault_;
   ui::FontSet fonts_;
   std::string news_;
   float density_ = 1;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/layout/text.h"
+
 namespace tilescope {
 
 const std::vector<CatalogEntry>& catalog() {
@@ -18,16 +20,20 @@ const std::vector<CatalogEntry>& catalog() {
 
 Outcome<const CatalogEntry*> find_kernel(std::string_view name) {
   std::string names;
+  std::vector<std::string_view> known;
   for (const CatalogEntry& entry : catalog()) {
     if (entry.name == name) return &entry;
     if (!names.empty()) names += ", ";
     names += entry.name;
+    known.push_back(entry.name);
   }
+  const std::string_view near = nearest(name, known);
   return Error{
       ErrorKind::unknown,
-      fmt::format("There is no kernel '{}' in the catalog; there are: {}. A PTX file of your "
-                  "own is run with --launch F.toml.",
-                  name, names),
+      fmt::format(
+          "There is no kernel '{}' in the catalog; {}here are: {}. A PTX file of your own is "
+          "run with --launch F.toml.",
+          name, near.empty() ? "t" : fmt::format("did you mean {}? T", near), names),
       ""};
 }
 

@@ -185,6 +185,21 @@ class Window : public Drawing {
   }
 };
 
+TEST_F(Window, ARunThatFaultsIsShownAndTheExitCodeSaysSo) {
+  const std::string broken = std::string(TILESCOPE_SOURCE_DIR) + "/docs/faults/deadlock/";
+  Ended ended;
+  if (!headless({"--do",
+                 "open '" + broken + "broken.ptx' --launch '" + broken +
+                     "launch.toml'; run; select barriers",
+                 "--screenshot", "a.png", "--describe", "a.json"},
+                ended)) {
+    SKIP_WHERE_NOTHING_DRAWS(ended.err);
+  }
+  EXPECT_EQ(ended.exit_code, 3) << ended.err;
+  EXPECT_TRUE(exists("a.png"));
+  EXPECT_TRUE(has(read("a.json"), "\"barriers\""));
+}
+
 TEST_F(Window, ACommandThatFailsEndsWithItsCodeAndNoPicture) {
   struct Case {
     std::string commands;

@@ -116,7 +116,9 @@ TEST(Catalog, AnUnknownKernelNamesTheKnownOnes) {
   EXPECT_EQ(entry.error().kind, ErrorKind::unknown);
   EXPECT_EQ(
       entry.error().sentence,
-      "There is no kernel 'elementwise_ad' in the catalog; there are: elementwise_add, "
+      "There is no kernel 'elementwise_ad' in the catalog; did you mean elementwise_add? There "
+      "are: "
+      "elementwise_add, "
       "matmul_naive, matmul_tiled, wgmma_v1, wgmma_v2, wgmma_v3, wgmma_v4, wgmma_v5, "
       "wgmma_v6, wgmma_v7, wgmma_v8, wgmma_v9, dense_gemm, hgemm_v1, hgemm_v2, hgemm_v3, hgemm_v4, "
       "hgemm_v5, hgemm_v6, hgemm_v7, hgemm_v8, hgemm_v9, hgemm_v10. A PTX file of your own is run "

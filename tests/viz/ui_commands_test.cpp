@@ -24,6 +24,13 @@ TEST(CommandText, SemicolonsSeparateOutsideBracketsAndQuotes) {
   using Lines = std::vector<std::string>;
   EXPECT_EQ(*split_commands("open layout (8,8):(8,1); colour offset"),
             (Lines{"open layout (8,8):(8,1)", "colour offset"}));
+  EXPECT_EQ(*split_commands("open a; edit line 12 x = 1; y = 2;"),
+            (std::vector<std::string>{"open a", "edit line 12 x = 1; y = 2;"}));
+  EXPECT_EQ(*split_commands("edit insert 3 int i = 0; run"),
+            (std::vector<std::string>{"edit insert 3 int i = 0; run"}));
+  EXPECT_EQ(
+      *split_commands("edit line 3 \"x = 1;\"; edit line 4; edit revert; run"),
+      (std::vector<std::string>{"edit line 3 \"x = 1;\"", "edit line 4", "edit revert", "run"}));
   EXPECT_EQ(*split_commands("open layout 'A = 4:1; A' ; run"),
             (Lines{"open layout 'A = 4:1; A'", "run"}));
   EXPECT_EQ(*split_commands("a (b; c) [d; e] {f; g}; h"), (Lines{"a (b; c) [d; e] {f; g}", "h"}));

@@ -48,6 +48,7 @@ class Palette : public ::testing::Test {
 TEST_F(Palette, AFewLettersFindTheCommandTheArgumentAndWhatThereIsToOpen) {
   EXPECT_EQ(first("dark"), "theme dark");
   EXPECT_EQ(first("undo"), "undo");
+  EXPECT_EQ(first("timel"), "select timeline") << "a view by its name";
   EXPECT_EQ(first("offset"), "colour offset");
   EXPECT_EQ(first("col off"), "colour offset");
   EXPECT_EQ(first("volta"), "open preset Volta 8x8 quadpair");

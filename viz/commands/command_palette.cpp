@@ -100,6 +100,9 @@ std::optional<int> found(std::string_view line, std::string_view token,
     if (!word && line.find(std::string(" ") + std::string(token)) != std::string_view::npos)
       continue;
     for (std::size_t i = 0; i < token.size(); ++i) lit.push_back(at + i);
+    // A view is looked for by its name.
+    constexpr std::string_view select = "select ";
+    if (line.starts_with(select) && at == select.size()) return -1;
     return at == 0 ? 0 : word ? 1 : 4;
   }
   // Scattered: the first letter begins a word, and the rest follow in order.

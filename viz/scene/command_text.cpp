@@ -1,6 +1,7 @@
 #include "viz/scene/command_text.h"
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <charconv>
 
 namespace tilescope {
@@ -33,6 +34,26 @@ class Nesting {
   int depth_ = 0;
 };
 
+// Source text that goes to the end: `edit line 12 a = b; c = d;`. Quoted text ends where its quote
+// does.
+bool takes_the_rest(std::string_view command) {
+  const auto word = [&] {
+    command.remove_prefix(std::min(command.find_first_not_of(kBlanks), command.size()));
+    const std::size_t end = std::min(command.find_first_of(kBlanks), command.size());
+    const std::string_view out = command.substr(0, end);
+    command.remove_prefix(end);
+    return out;
+  };
+  if (word() != "edit") return false;
+  const std::string_view how = word();
+  if (how != "line" && how != "insert") return false;
+  const std::string_view number = word();
+  const bool is_number =
+      !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos;
+  const std::string_view text = word();
+  return is_number && !text.empty() && text.front() != '"' && text.front() != '\'';
+}
+
 }  // namespace
 
 std::string lower(std::string_view text) {
@@ -59,7 +80,12 @@ Outcome<std::vector<std::string>> split_commands(std::string_view line) {
     begin = end + 1;
   };
   for (std::size_t i = 0; i < line.size(); ++i) {
-    if (nesting.outside(line[i]) && line[i] == ';') take(i);
+    if (!nesting.outside(line[i]) || line[i] != ';') continue;
+    if (takes_the_rest(line.substr(begin, i - begin))) {
+      take(line.size());
+      return commands;
+    }
+    take(i);
   }
   if (nesting.in_quote()) {
     return Error{ErrorKind::usage, fmt::format("A quote in the commands `{}` does not end.", line),

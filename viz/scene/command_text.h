@@ -18,7 +18,8 @@
 
 namespace tilescope {
 
-// The commands of a line, in order, without surrounding blanks; empty ones are left out.
+// The commands of a line, in order, without surrounding blanks; empty ones are left out. Text that
+// `edit line N` and `edit insert N` take without quotes goes to the end, with its semicolons.
 // Refused: a quote that does not end.
 Outcome<std::vector<std::string>> split_commands(std::string_view line);
 
