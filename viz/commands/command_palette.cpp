@@ -100,9 +100,6 @@ std::optional<int> found(std::string_view line, std::string_view token,
     if (!word && line.find(std::string(" ") + std::string(token)) != std::string_view::npos)
       continue;
     for (std::size_t i = 0; i < token.size(); ++i) lit.push_back(at + i);
-    // A view is looked for by its name.
-    constexpr std::string_view select = "select ";
-    if (line.starts_with(select) && at == select.size()) return -1;
     return at == 0 ? 0 : word ? 1 : 4;
   }
   // Scattered: the first letter begins a word, and the rest follow in order.
@@ -141,6 +138,7 @@ struct Ranked {
 
 std::optional<Ranked> rank(const Known& known, std::string_view text,
                            const std::vector<std::string>& tokens) {
+  constexpr std::string_view view = "select ";
   Ranked out;
   out.entry = {known.line, known.arguments, known.help, known.keys, {}, !known.needs};
   const std::string line = lower(known.line), help = lower(known.help);
@@ -155,6 +153,8 @@ std::optional<Ranked> rank(const Known& known, std::string_view text,
   }
   if (line == text) {
     out.score -= 2000;
+  } else if (line.starts_with(view) && begins(std::string_view(line).substr(view.size()), text)) {
+    out.score -= 1001;  // a view is looked for by its name
   } else if (begins(line, text)) {
     out.score -= 1000;
   }
