@@ -8,12 +8,14 @@
 #include "viz/machine/machine_scene.h"
 #include "viz/machine/memory_view.h"
 #include "viz/machine/tensor_view.h"
+#include "viz/scene/number_words.h"
 #include "viz/session/build_scene.h"
 #include "viz/session/look.h"
 #include "viz/session/matrices_sums.h"
 #include "viz/session/result_view.h"
 #include "viz/session/seek.h"
 #include "viz/session/session.h"
+#include "viz/session/theatre_session.h"
 #include "viz/session/timeline_session.h"
 #include "viz/session/timeline_spot.h"
 #include "viz/session/view_rows.h"
@@ -38,6 +40,15 @@ std::optional<Emptiness> nobody_resident(const Session& session) {
     return Emptiness{fmt::format("All CTAs have exited. Selected in the timeline is {}; {}.",
                                  event->sentence, event->when),
                      event->command, "Go there"};
+  }
+  // Where what the CTA looked at did is known, its middle has something to see.
+  if (const auto theatre = theatre_of(session); theatre && theatre->record().timed) {
+    const auto at = static_cast<std::uint64_t>(theatre->opening());
+    return Emptiness{
+        fmt::format("All CTAs of {} have exited. In the middle of CTA {}, at cycle {}, "
+                    "there is something to see.",
+                    name, state.spot.block, grouped(at)),
+        fmt::format("go {}", at), "Go there"};
   }
   return Emptiness{
       fmt::format("All CTAs of {} have exited. Step back to where one was resident.", name),

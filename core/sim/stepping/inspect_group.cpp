@@ -24,7 +24,7 @@ namespace {
 
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
-using Element = GroupAccumulator::Element;
+using SumElement = GroupAccumulator::Element;
 
 std::vector<u32> registers_of_d(const ptx::Program& program, u32 pc) {
   std::vector<u32> out;
@@ -207,7 +207,7 @@ void read_rows(const Machine& machine, const Block& block, u32 member, const War
     const std::size_t file = warp.index * machine.model().register_stride() + reg.place;
     for (int shift = 0; shift < 32; shift += f.bits) {
       for (u32 l = 0; l < 32; ++l, ++place) {
-        Element& e = out.elements[std::size_t{member} * warp_rows * form.n + *place];
+        SumElement& e = out.elements[std::size_t{member} * warp_rows * form.n + *place];
         e.warp = static_cast<std::uint8_t>(member);
         e.lane = static_cast<std::uint8_t>(l);
         e.reg = static_cast<std::uint16_t>(r);
