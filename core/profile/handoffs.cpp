@@ -140,6 +140,11 @@ class Text {
     return *middle;
   }
 
+  std::string given_back(const RingStage& s) const {
+    if (s.free) return barrier(s.free, s.rank);
+    return s.fillings.size() < 2 ? "used once" : s.own ? "its own wait" : "none seen";
+  }
+
   std::string stages() const {
     std::string out;
     for (const Ring& ring : p_.rings) {
@@ -160,8 +165,7 @@ class Text {
         rows.push_back({fmt::format("{}", i), spans_text(s.spans), issuers(copies, s.rank),
                         fmt::format("{} x {} bytes", use.copies.size(),
                                     use.bytes / std::max<std::size_t>(1, use.copies.size())),
-                        barrier(s.full, s.rank), readers(reads, s.rank),
-                        s.free || !s.own ? barrier(s.free, s.rank) : "its own wait",
+                        barrier(s.full, s.rank), readers(reads, s.rank), given_back(s),
                         fmt::format("{}", s.fillings.size())});
       }
       out += table({"stage", "bytes", "filled by", "copies", "full", "read by", "free", "uses"},
