@@ -118,6 +118,10 @@ Json json_of(const sim::Record& record, const sim::Pipeline& pipeline) {
                      {"read_from", time(sum.read_begin)},
                      {"read_to", time(sum.read_end)},
                      {"drained", time(sum.drained)}});
+      if (sum.tile) {
+        all.back()["tile"] = {sum.tile->row, sum.tile->row + sum.tile->rows, sum.tile->column,
+                              sum.tile->column + sum.tile->columns};
+      }
     }
     const bool registers = a.where.of == sim::MemoryUse::Of::registers;
     sums.push_back({{"in", registers ? "registers" : "TMEM"},

@@ -17,6 +17,8 @@ using u32 = std::uint32_t;
 
 constexpr std::size_t all_events = ~std::size_t{0};
 
+using Warps = std::set<std::pair<std::uint64_t, u32>>;  // block, index
+
 // Of several barriers that fit the times of a stage or a sum, the closest.
 struct Candidate {
   const BarrierPhases* barrier = nullptr;
@@ -33,6 +35,7 @@ class Builder {
 
   Pipeline build() {
     find_tracks();
+    find_waiters();
     find_fillings();
     find_readers();
     find_own_readers();
@@ -141,6 +144,23 @@ class Builder {
     });
   }
 
+  // Of each barrier the warps that waited for one of its phases.
+  void find_waiters() {
+    waiters_.resize(out_.barriers.size());
+    for (const PipelineWarp& warp : out_.warps) {
+      for (const EventId id : events_of(warp.track, EventKind::wait)) {
+        const EventId cause = event(id).cause;
+        if (cause == no_event) continue;
+        const TrackId track = record_.events.track(cause);
+        for (std::size_t i = 0; i < out_.barriers.size(); ++i) {
+          if (out_.barriers[i].track == track) {
+            waiters_[i].emplace(out_.blocks[warp.rank], warp.index);
+          }
+        }
+      }
+    }
+  }
+
   EventFilter on(TrackId track) const {
     EventFilter filter;
     filter.track = track;
@@ -192,7 +212,6 @@ class Builder {
           const Event e = event(id);
           if (e.phase != phase || e.end == never_ends) continue;
           r.filling.full = e.end;
-          r.filling.full_phase = id;
         }
       }
       auto stage = std::find_if(out_.stages.begin(), out_.stages.end(), [&](const RingStage& s) {
@@ -259,7 +278,7 @@ class Builder {
   }
 
   // The warps that issue an operation: of a warpgroup's product all four.
-  void add_issuers(EventId id, std::set<std::pair<std::uint64_t, u32>>& out) const {
+  void add_issuers(EventId id, Warps& out) const {
     const EventId run = issuer_of(record_, event(id));
     if (run != no_event) {
       const Track& track = record_.tracks[event(run).track];
@@ -275,7 +294,7 @@ class Builder {
 
   void find_own_readers() {
     for (RingStage& stage : out_.stages) {
-      std::set<std::pair<std::uint64_t, u32>> fill, read;
+      Warps fill, read;
       for (const Filling& f : stage.fillings) {
         for (const EventId id : f.copies) add_issuers(id, fill);
         for (const EventId id : f.readers) add_issuers(id, read);
@@ -393,7 +412,7 @@ class Builder {
         const bool a = same(before.before.a, operands.a), b = same(before.before.b, operands.b);
         const bool known = operands.a && operands.b;
         fresh = goes_back(before.before.a, operands.a) || goes_back(before.before.b, operands.b) ||
-                (known && a != b) || take_loads(*at, e);
+                (known && a != b) || was_read(*at, e);
       }
       if (fresh) {
         at->sums.emplace_back();
@@ -436,7 +455,7 @@ class Builder {
   }
 
   // Has the sum been read since its last product, and before this one?
-  bool take_loads(const Accumulator& accumulator, const Event& product) const {
+  bool was_read(const Accumulator& accumulator, const Event& product) const {
     const Cycle from = accumulator.sums.back().end;
     const auto first = std::partition_point(out_.loads.begin(), out_.loads.end(),
                                             [&](EventId id) { return event(id).begin < from; });
@@ -505,13 +524,21 @@ class Builder {
     return out;
   }
 
+  // Of those that fit, first one that these warps have waited for, then the one completed soonest.
   template <class From, class To, class Usable>
-  std::optional<Candidate> closest(std::size_t count, From from, To to, Usable usable) const {
+  std::optional<Candidate> closest(std::size_t count, const Warps& waiters, From from, To to,
+                                   Usable usable) const {
     std::optional<Candidate> best;
-    for (const BarrierPhases& barrier : out_.barriers) {
-      if (!usable(barrier)) continue;
-      const auto found = fits(barrier, count, from, to);
-      if (found && (!best || found->gap < best->gap)) best = found;
+    bool best_awaited = false;
+    for (std::size_t i = 0; i < out_.barriers.size(); ++i) {
+      if (!usable(out_.barriers[i])) continue;
+      const auto found = fits(out_.barriers[i], count, from, to);
+      if (!found) continue;
+      const bool awaited = std::any_of(waiters_[i].begin(), waiters_[i].end(),
+                                       [&](const auto& warp) { return waiters.count(warp) != 0; });
+      if (best && (best_awaited != awaited ? best_awaited : best->gap <= found->gap)) continue;
+      best = found;
+      best_awaited = awaited;
     }
     return best;
   }
@@ -537,6 +564,10 @@ class Builder {
   void find_free(RingStage& stage) {
     std::vector<Filling>& uses = stage.fillings;
     if (uses.size() < 2) return;
+    Warps fill;
+    for (const Filling& f : uses) {
+      for (const EventId id : f.copies) add_issuers(id, fill);
+    }
     const auto done = [&](std::size_t i) {
       return uses[i].read_end != never_ends ? uses[i].read_end : uses[i].full;
     };
@@ -544,27 +575,31 @@ class Builder {
       return i + 1 < uses.size() ? uses[i + 1].issued : never_ends;
     };
     const auto found =
-        closest(uses.size(), done, next, [&](const BarrierPhases& b) { return !is_full(b); });
+        closest(uses.size(), fill, done, next, [&](const BarrierPhases& b) { return !is_full(b); });
     if (!found) return;
     stage.free = static_cast<std::size_t>(found->barrier - out_.barriers.data());
     note_phases(*found, uses, &Filling::freed);
-    for (std::size_t i = 0; i < uses.size(); ++i) uses[i].free_phase = found->phases[i];
   }
 
   void find_barriers(Accumulator& accumulator) {
     std::vector<Accumulation>& sums = accumulator.sums;
     if (accumulator.where.of != MemoryUse::Of::tensor) return;
+    Warps read_by, added_by;
+    for (const Accumulation& sum : sums) {
+      for (const EventId id : sum.loads) add_issuers(id, read_by);
+      for (const EventId id : sum.products) add_issuers(id, added_by);
+    }
     const auto ready = [&](std::size_t i) { return sums[i].end; };
     const auto read = [&](std::size_t i) { return sums[i].read_begin; };
     const auto usable = [&](const BarrierPhases& b) { return !is_free(b) && !is_full(b); };
-    const auto complete = closest(sums.size(), ready, read, usable);
+    const auto complete = closest(sums.size(), read_by, ready, read, usable);
     if (complete) {
       accumulator.complete = static_cast<std::size_t>(complete->barrier - out_.barriers.data());
       note_phases(*complete, sums, &Accumulation::complete);
     }
     if (sums.size() < 2) return;
     const auto drained = closest(
-        sums.size(), [&](std::size_t i) { return sums[i].read_end; },
+        sums.size(), added_by, [&](std::size_t i) { return sums[i].read_end; },
         [&](std::size_t i) { return i + 1 < sums.size() ? sums[i + 1].begin : never_ends; },
         [&](const BarrierPhases& b) {
           return usable(b) && (!complete || &b != complete->barrier);
@@ -580,6 +615,7 @@ class Builder {
   Pipeline out_;
   std::vector<EventId> copies_in_, moves_;
   std::size_t sums_ = 0;
+  std::vector<Warps> waiters_;  // by barrier
 };
 
 template <class Use, class Begins>

@@ -11,8 +11,8 @@
 //
 // The mbarriers of a stage are found by their times: that which its copies complete on is its
 // `full`; its `free` is one of which a phase is completed after each use and before the next copy
-// into the stage is issued. Where several fit, that which is completed soonest behind the last
-// read.
+// into the stage is issued. Where several fit, one that whoever copies was seen to wait for, then
+// that which is completed soonest behind the last read. Those of sums likewise.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,6 @@ struct Filling {
   std::uint32_t phase = 0;   // of `full`
   std::uint32_t step = 0;    // of K: that of the products that read it; else its number in the ring
   std::size_t sum = no_sum;  // that they add to: its number among those of the cluster
-  EventId full_phase = no_event, free_phase = no_event;
   std::vector<EventId> copies, readers;
   std::uint64_t bytes = 0;
   std::vector<MemoryUse> parts;  // of buffers: what is brought

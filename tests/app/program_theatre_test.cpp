@@ -49,6 +49,47 @@ TEST_F(Theatre, HandoffsOfTheWarpSpecialisedProduct) {
   EXPECT_TRUE(d["absent"].empty());
 }
 
+// 256 tiles on the 148 SMs of a B200: the first CTA has two, one after the other in one
+// accumulator.
+TEST_F(Theatre, HandoffsOfAPersistentProductTellItsTilesApart) {
+  const auto [code, d] =
+      run_json({"explain", "handoffs", "hgemm_v8", "--m", "2048", "--n", "2048", "--k", "256"});
+  ASSERT_EQ(code, 0);
+  ASSERT_EQ(d["accumulators"].size(), 1u);
+  const json& a = d["accumulators"][0];
+  EXPECT_EQ(a["complete"], "ready");
+  EXPECT_EQ(a["drained"], "free");
+  ASSERT_EQ(a["sums"].size(), 2u);
+  for (const json& sum : a["sums"]) {
+    EXPECT_EQ(sum["products"], 16);  // 256 / 16
+    EXPECT_EQ(sum["steps"], 4);      // 256 / 64
+    ASSERT_EQ(sum["tile"].size(), 4u);
+    EXPECT_EQ(sum["tile"][1].get<int>() - sum["tile"][0].get<int>(), 128);
+    EXPECT_EQ(sum["tile"][3].get<int>() - sum["tile"][2].get<int>(), 128);
+    EXPECT_LE(sum["end"], sum["complete"]);
+    EXPECT_LE(sum["complete"], sum["read_from"]);
+    EXPECT_LE(sum["read_to"], sum["drained"]);
+  }
+  EXPECT_NE(a["sums"][0]["tile"], a["sums"][1]["tile"]);
+  EXPECT_LE(a["sums"][0]["drained"], a["sums"][1]["begin"]);
+}
+
+// Two products of 256 x 256 share B; each is of both CTAs. The last commit of a stage comes closer
+// behind the last product than that of the sum, and nobody who reads the sum waits for it.
+TEST_F(Theatre, HandoffsOfAPairHaveItsWholeTiles) {
+  const auto [code, d] =
+      run_json({"explain", "handoffs", "hgemm_v10", "--m", "512", "--n", "512", "--k", "256"});
+  ASSERT_EQ(code, 0);
+  EXPECT_EQ(d["ctas"], json({0, 1}));
+  ASSERT_EQ(d["rings"].size(), 2u);
+  EXPECT_EQ(d["rings"][1]["stages"][0]["full"], "full[0] of CTA 0");
+  ASSERT_EQ(d["accumulators"].size(), 2u);
+  EXPECT_EQ(d["accumulators"][0]["complete"], "ready[0]");
+  EXPECT_EQ(d["accumulators"][1]["complete"], "ready[1]");
+  EXPECT_EQ(d["accumulators"][0]["sums"][0]["tile"], json({0, 256, 0, 256}));
+  EXPECT_EQ(d["accumulators"][1]["sums"][0]["tile"], json({256, 512, 0, 256}));
+}
+
 TEST_F(Theatre, HandoffsOfARecordAreThoseOfTheRun) {
   const auto direct = run_json({"explain", "handoffs", "wgmma_v4", "--device", "h100"});
   ASSERT_EQ(direct.first, 0);

@@ -43,7 +43,6 @@ TheatreShown theatre_shown(const Session& session, const TheatreView& view, cons
   shown.rank = at == blocks.end() ? 0 : static_cast<std::uint8_t>(at - blocks.begin());
   shown.warp = state.spot.warp;
   shown.playing = session.theatre.playing;
-  shown.speed = session.theatre.speed;
   shown.follow = state.theatre.follow;
   shown.source = [&state](const std::string& file, std::uint32_t line) -> std::string {
     if (!state.live) return "";

@@ -48,11 +48,6 @@ void TheatrePainter::draw_tensors() {
     draw_list(s_.view.outputs(), room, true);
   }
   draw_registers();
-  if (wide_) {
-    const Box bar{level2_.centre().x - 5, level2_.y + 24, 10, level2_.height - 32};
-    scene_.add(Rectangle{bar, Ink(Role::panel), {Role::line, 1, false}, 3});
-    scene_.add(words({level2_.centre().x, level2_.y + 8}, "L2", Across::centre, Role::quiet));
-  }
   scene_.end();
 }
 

@@ -55,7 +55,7 @@ class TheatrePainter {
 
   // shared memory
   void draw_stages();
-  void draw_stage(std::size_t number, std::size_t in_ring, const Box& row);
+  void draw_stage(std::size_t number, const Box& row);
   // The tiles in a stage, each with the share of it that is there.
   void draw_filling(const TheatreStage& now, const Box& box, bool small);
   double share_of_copy(sim::EventId id) const;
@@ -116,7 +116,7 @@ class TheatrePainter {
   Size size_;
   std::vector<std::uint8_t> ranks_;
   bool wide_ = true;
-  Box inputs_, level2_, shared_, core_, sums_, outputs_, warps_, registers_;
+  Box inputs_, shared_, core_, sums_, outputs_, warps_, registers_;
   std::vector<RoleShown> roles_;
   std::map<std::size_t, Box> boxes_, sum_boxes_;  // of stages, of accumulators
   std::map<std::uint32_t, Box> tensors_;

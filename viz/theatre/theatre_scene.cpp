@@ -60,7 +60,7 @@ void TheatrePainter::place_columns(const Box& all) {
   const auto widths = wide_ ? std::array<double, 9>{136, 60, 348, 34, 112, 34, 150, 36, 130}
                             : std::array<double, 9>{120, 24, 330, 20, 120, 20, 150, 16, 110};
   inputs_ = column(widths[0]);
-  level2_ = column(widths[1]);
+  column(widths[1]);
   shared_ = column(widths[2]);
   column(widths[3]);
   core_ = column(widths[4]);

@@ -32,7 +32,6 @@ struct TheatreShown {
   std::uint8_t rank = 0;   // of the CTA looked at
   std::uint32_t warp = 0;  // looked at
   bool playing = false;
-  double speed = 0;  // cycles a second
   TheatreFollow follow = {};
   // The text of a line of a source file; null: none is at hand.
   std::function<std::string(const std::string& file, std::uint32_t line)> source = {};

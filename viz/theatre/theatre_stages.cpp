@@ -98,7 +98,7 @@ void TheatrePainter::draw_stages() {
                        Role::quiet));
       y += 20;
       for (std::size_t i = 0; i < ring->stages.size(); ++i) {
-        draw_stage(ring->stages[i], i, {room.x, y, room.width, high - 4});
+        draw_stage(ring->stages[i], {room.x, y, room.width, high - 4});
         y += high;
       }
     }
@@ -106,7 +106,7 @@ void TheatrePainter::draw_stages() {
   }
 }
 
-void TheatrePainter::draw_stage(std::size_t number, std::size_t in_ring, const Box& row) {
+void TheatrePainter::draw_stage(std::size_t number, const Box& row) {
   const sim::RingStage& stage = p_.stages[number];
   const TheatreStage& now = s_.now.stages[number];
   const double side = wide_ ? 92 : 28;
@@ -141,7 +141,6 @@ void TheatrePainter::draw_stage(std::size_t number, std::size_t in_ring, const B
                             : now.filling ? fmt::format("theatre follow tile {} {}", number, use)
                                           : fmt::format("theatre follow stage {}", number),
                             "follows what is in this stage"});
-  (void)in_ring;
 }
 
 void TheatrePainter::draw_filling(const TheatreStage& now, const Box& box, bool small) {
