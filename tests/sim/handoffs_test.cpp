@@ -75,6 +75,32 @@ TEST(Handoffs, SumsAreFoundWithTheirStepsAndBarriers) {
   EXPECT_EQ(p.stages[p.rings[0].stages[1]].fillings[0].step, 1u);
 }
 
+// The third product begins when the sum has been read: it begins another one.
+TEST(Handoffs, ASumThatWasReadIsOver) {
+  Record record = with_uses();
+  std::vector<EventId> products;
+  for (EventId id = 0; id < record.events.size(); ++id) {
+    const Event e = record.events[id];
+    const Track& track = record.tracks[e.track];
+    if (e.kind == EventKind::operation && track.unit == Unit::tensor && track.block == 0) {
+      products.push_back(id);
+    }
+  }
+  ASSERT_EQ(products.size(), 3u);
+  Event third = record.events[products[2]];
+  third.issue = 175;  // the loads are from 151 to 171
+  third.begin = 176;
+  third.end = 196;
+  record.events.set(products[2], third);
+  const Made made(std::move(record));
+  const Pipeline p = made.pipeline();
+  ASSERT_EQ(p.accumulators.size(), 1u);
+  ASSERT_EQ(p.accumulators[0].sums.size(), 2u);
+  EXPECT_EQ(p.accumulators[0].sums[0].products.size(), 2u);
+  EXPECT_EQ(p.accumulators[0].sums[0].read_end, 171u);
+  EXPECT_EQ(p.accumulators[0].sums[1].begin, 176u);
+}
+
 TEST(Handoffs, EachClusterIsSeenByItself) {
   const Made made(with_uses());
   const Pipeline second = made.pipeline(1);

@@ -13,9 +13,14 @@
 namespace tilescope {
 namespace {
 
-std::shared_ptr<const TheatreView> theatre(std::uint64_t cluster = 0) {
-  sim::Record made = test::pipeline_record();
-  test::add_uses(made);
+sim::Record with_uses() {
+  sim::Record record = test::pipeline_record();
+  test::add_uses(record);
+  return record;
+}
+
+std::shared_ptr<const TheatreView> theatre(sim::Record made = with_uses(),
+                                           std::uint64_t cluster = 0) {
   const auto roles = sim::statistics_of(made).roles;
   auto record = std::make_shared<const sim::Record>(std::move(made));
   auto timeline = std::make_shared<const sim::Timeline>(*record);
@@ -56,6 +61,38 @@ TEST(Theatre, CopiesAreAsFarAsTheirTimesSay) {
   ASSERT_TRUE(now.copies[1].part);
   EXPECT_EQ(now.copies[1].part->column, 16u);
   EXPECT_EQ(now.copies[1].step, 1u);
+}
+
+// Two copies for one phase: the first is there at 30, the other at 45.
+TEST(Theatre, AStageIsPartlyThere) {
+  sim::Record record = with_uses();
+  const std::size_t uses = record.uses.size();
+  for (std::size_t i = 0; i < uses; ++i) {
+    sim::MemoryUse use = record.uses[i];
+    sim::Event copy = record.events[use.event];
+    if (copy.issue != 4 || record.tracks[copy.track].unit != sim::Unit::copy_in) continue;
+    if (use.of != sim::MemoryUse::Of::shared) continue;
+    copy.end = 30;
+    record.events.push_back(copy);
+    use.event = static_cast<sim::EventId>(record.events.size() - 1);
+    use.column = 8192;
+    record.uses.push_back(use);
+  }
+  ASSERT_EQ(record.uses.size(), uses + 1);
+  const auto view = theatre(std::move(record));
+  const auto at = [&](double time) {
+    const TheatreNow now = theatre_at(*view, time);
+    for (std::size_t i = 0; i < now.stages.size(); ++i) {
+      if (view->pipeline().stages[i].spans.size() != 2) continue;  // bytes 0-4095, 8192-12287
+      const auto copies = std::count_if(now.copies.begin(), now.copies.end(),
+                                        [&](const TheatreCopy& copy) { return copy.stage == i; });
+      return std::pair<std::uint64_t, long>(now.stages[i].arrived, copies);
+    }
+    return std::pair<std::uint64_t, long>(1, -1);
+  };
+  EXPECT_EQ(at(25), (std::pair<std::uint64_t, long>(0, 2)));
+  EXPECT_EQ(at(35), (std::pair<std::uint64_t, long>(4096, 1)));
+  EXPECT_EQ(at(46), (std::pair<std::uint64_t, long>(8192, 0)));
 }
 
 TEST(Theatre, TheProductAndItsSum) {
