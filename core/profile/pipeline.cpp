@@ -333,31 +333,66 @@ class Builder {
               [&](const Ring& a, const Ring& b) { return a.stages.front() < b.stages.front(); });
   }
 
-  // The part of a tensor that an operand of a product is from, and the filling that brought it.
-  const MemoryUse* part_of(const Event& e, const MemoryUse& operand, std::vector<Filling*>& from) {
-    if (operand.of != MemoryUse::Of::shared) return nullptr;
+  // What of a tensor an operand of a product is from: the part of the first copy that brought some
+  // of it, and the rows and columns that it takes of all of them.
+  struct Part {
+    const MemoryUse* copied = nullptr;  // null: not known
+    u32 row = 0, rows = 0, column = 0, columns = 0;
+  };
+  // The parts that a product takes from the CTA whose sum it is; and of a pair those of the other.
+  struct Operands {
+    Part a, b, other_a, other_b;
+  };
+
+  // And the fillings that brought it.
+  Part part_of(const Event& e, const MemoryUse& operand, std::vector<Filling*>& from) {
+    Part out;
+    if (operand.of != MemoryUse::Of::shared) return out;
     for (RingStage& stage : out_.stages) {
       if (!stage.meets(operand)) continue;
       Filling* f = filling_for(stage, e.issue);
       if (!f) continue;
       from.push_back(f);
       for (const EventId copy : f->copies) {
-        for (const MemoryUse& use : uses_of(record_.uses, copy)) {
-          if (!use.writes || !use.meets(operand)) continue;
-          for (const MemoryUse& part : uses_of(record_.uses, copy)) {
-            if (part.of == MemoryUse::Of::global) return &part;
-          }
+        const auto uses = uses_of(record_.uses, copy);
+        const auto part = std::find_if(uses.begin(), uses.end(), [](const MemoryUse& use) {
+          return use.of == MemoryUse::Of::global && !use.writes;
+        });
+        for (const MemoryUse& use : uses) {
+          if (use.writes && use.meets(operand) && part != uses.end())
+            take(out, *part, use, operand);
         }
       }
     }
-    return nullptr;
+    return out;
   }
 
-  // The parts that a product takes from the CTA whose sum it is; and of a pair those of the other.
-  struct Operands {
-    const MemoryUse *a = nullptr, *b = nullptr;
-    const MemoryUse *other_a = nullptr, *other_b = nullptr;
-  };
+  // Rows of a copy are at one pitch in shared memory, so that the operand's bytes say which it
+  // takes.
+  static void take(Part& out, const MemoryUse& part, const MemoryUse& copied,
+                   const MemoryUse& operand) {
+    u32 row = part.row, rows = part.rows;
+    if (part.rows > 0 && copied.columns % part.rows == 0) {
+      const u32 pitch = copied.columns / part.rows;
+      const u32 begin = std::max(operand.column, copied.column) - copied.column;
+      const u32 end = std::min(operand.column + operand.columns, copied.column + copied.columns) -
+                      copied.column;
+      row += begin / pitch;
+      rows = (end + pitch - 1) / pitch - begin / pitch;
+    }
+    if (!out.copied) {
+      out = {&part, row, rows, part.column, part.columns};
+      return;
+    }
+    if (out.copied->buffer != part.buffer) return;
+    const u32 last_row = std::max(out.row + out.rows, row + rows);
+    const u32 last_column = std::max(out.column + out.columns, part.column + part.columns);
+    out.row = std::min(out.row, row);
+    out.rows = last_row - out.row;
+    out.column = std::min(out.column, part.column);
+    out.columns = last_column - out.column;
+  }
+
   static bool same(const MemoryUse* a, const MemoryUse* b) {
     return a && b ? a->buffer == b->buffer && a->row == b->row && a->column == b->column : a == b;
   }
@@ -379,7 +414,7 @@ class Builder {
       const u8 home = rank_of(record_.tracks[e.track].block);
       for (const MemoryUse& use : uses_of(record_.uses, id)) {
         if (use.rank != home) {
-          const MemoryUse* part = part_of(e, use, from);
+          const Part part = part_of(e, use, from);
           if (use.operand == MemoryUse::Operand::a) operands.other_a = part;
           if (use.operand == MemoryUse::Operand::b) operands.other_b = part;
           continue;
@@ -409,10 +444,12 @@ class Builder {
       Last& before = last[static_cast<std::size_t>(at - out_.accumulators.begin())];
       bool fresh = at->sums.empty();
       if (!fresh) {
-        const bool a = same(before.before.a, operands.a), b = same(before.before.b, operands.b);
-        const bool known = operands.a && operands.b;
-        fresh = goes_back(before.before.a, operands.a) || goes_back(before.before.b, operands.b) ||
-                (known && a != b) || was_read(*at, e);
+        const bool a = same(before.before.a.copied, operands.a.copied),
+                   b = same(before.before.b.copied, operands.b.copied);
+        const bool known = operands.a.copied && operands.b.copied;
+        fresh = goes_back(before.before.a.copied, operands.a.copied) ||
+                goes_back(before.before.b.copied, operands.b.copied) || (known && a != b) ||
+                was_read(*at, e);
       }
       if (fresh) {
         at->sums.emplace_back();
@@ -420,7 +457,8 @@ class Builder {
         before.first = before.before = operands;
       }
       Accumulation& sum = at->sums.back();
-      if (!fresh && !(same(before.before.a, operands.a) && same(before.before.b, operands.b))) {
+      if (!fresh && !(same(before.before.a.copied, operands.a.copied) &&
+                      same(before.before.b.copied, operands.b.copied))) {
         ++sum.last_step;
       }
       before.before = operands;
@@ -470,17 +508,17 @@ class Builder {
   // Of D: the rows are those of A and the columns those of B which stay as K goes on. Where there
   // was one step alone, the tensors' last index is taken for K.
   std::optional<MemoryUse> tile_of(const Operands& first, const Operands& now) const {
-    if (!first.a || !first.b || !now.a || !now.b) return {};
+    if (!first.a.copied || !first.b.copied || !now.a.copied || !now.b.copied) return {};
     // What of `a` stays on the way to `b`, with that of the pair's other part where it is beside
     // it.
-    const auto stays = [](const MemoryUse& a, const MemoryUse& b, const MemoryUse* other) {
-      const bool along_rows = a.row != b.row;
-      const auto of = [&](const MemoryUse& part) {
+    const auto stays = [](const Part& a, const Part& b, const Part& other) {
+      const bool along_rows = a.copied->row != b.copied->row;
+      const auto of = [&](const Part& part) {
         return along_rows ? std::pair(part.column, part.columns) : std::pair(part.row, part.rows);
       };
       auto [begin, count] = of(a);
-      if (!other) return std::pair(begin, count);
-      const auto [second, more] = of(*other);
+      if (!other.copied) return std::pair(begin, count);
+      const auto [second, more] = of(other);
       if (second == begin + count) count += more;
       if (second + more == begin) begin = second, count += more;
       return std::pair(begin, count);
@@ -488,8 +526,8 @@ class Builder {
     MemoryUse out;
     out.of = MemoryUse::Of::global;
     out.writes = true;
-    std::tie(out.row, out.rows) = stays(*first.a, *now.a, now.other_a);
-    std::tie(out.column, out.columns) = stays(*first.b, *now.b, now.other_b);
+    std::tie(out.row, out.rows) = stays(first.a, now.a, now.other_a);
+    std::tie(out.column, out.columns) = stays(first.b, now.b, now.other_b);
     return out;
   }
 

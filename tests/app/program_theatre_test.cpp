@@ -90,6 +90,40 @@ TEST_F(Theatre, HandoffsOfAPairHaveItsWholeTiles) {
   EXPECT_EQ(d["accumulators"][1]["sums"][0]["tile"], json({256, 512, 0, 256}));
 }
 
+// Two warpgroups share a tile of A, 64 rows each, and take B from two copies, of either CTA.
+TEST_F(Theatre, HandoffsOfWarpgroupsTellTheirRowsApart) {
+  const auto [code, d] =
+      run_json({"explain", "handoffs", "wgmma_v7", "--m", "512", "--n", "512", "--k", "256"});
+  ASSERT_EQ(code, 0);
+  ASSERT_EQ(d["accumulators"].size(), 4u);
+  for (int i = 0; i < 4; ++i) {
+    const json& a = d["accumulators"][i];
+    EXPECT_EQ(a["in"], "registers");
+    EXPECT_EQ(a["cta"], i / 2);
+    EXPECT_EQ(a["row"], 4 + 4 * (i % 2));  // its first warp
+    EXPECT_EQ(a["sums"][0]["tile"], json({64 * i, 64 * i + 64, 0, 256}));
+    EXPECT_EQ(a["sums"][0]["steps"], 4);
+  }
+}
+
+// Where m is contiguous, K goes down the rows of a copy: the tile is the same.
+TEST_F(Theatre, HandoffsOfTransposedOperandsHaveTheSameTiles) {
+  json tiles[2];
+  for (const int transposed : {0, 1}) {
+    Words words = {"run", "dense_gemm", "--m",     "256",       "--n", "256",      "--k",
+                   "256", "--tile",     "128x128", "--cluster", "2x2", "--record", "r.tsr"};
+    if (transposed) words.insert(words.end(), {"--a-major", "m", "--b-major", "n"});
+    const Ended ended = run(words);
+    ASSERT_EQ(ended.exit_code, 0) << ended.err;
+    const auto [code, d] = run_json({"explain", "handoffs", "r.tsr"});
+    ASSERT_EQ(code, 0);
+    for (const json& a : d["accumulators"]) tiles[transposed].push_back(a["sums"][0]["tile"]);
+    EXPECT_EQ(d["accumulators"][0]["sums"][0]["steps"], 4) << transposed;
+  }
+  EXPECT_EQ(tiles[0], tiles[1]);
+  EXPECT_EQ(tiles[0].size(), 8u);  // two warpgroups of four CTAs
+}
+
 TEST_F(Theatre, HandoffsOfARecordAreThoseOfTheRun) {
   const auto direct = run_json({"explain", "handoffs", "wgmma_v4", "--device", "h100"});
   ASSERT_EQ(direct.first, 0);

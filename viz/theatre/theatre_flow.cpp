@@ -128,8 +128,9 @@ void TheatrePainter::draw_registers() {
   scene_.add(words({box.x + 8, box.y + 14}, "Registers", FontWeight::bold));
   if (lit) {
     scene_.add(words({box.x + 8, box.y + 31},
-                     fmt::format("tcgen05.ld, {} warp{}", s_.now.loads.size(),
-                                 s_.now.loads.size() == 1 ? "" : "s"),
+                     fitted(fmt::format("tcgen05.ld, {} warp{}", s_.now.loads.size(),
+                                        s_.now.loads.size() == 1 ? "" : "s"),
+                            box.width - 12, small_text, Family::sans),
                      Role::quiet));
   }
 }
