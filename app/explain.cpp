@@ -26,6 +26,7 @@ struct Options {
   std::string swizzle = "none", interleave = "none", outside = "zero";
   bool pair = false, ws = false, json = false;
   HandoffsOptions handoffs;
+  std::optional<double> copies, products, barriers, latency;
   std::optional<std::int64_t> m, n, k;
 };
 
@@ -480,6 +481,20 @@ int explain(const Options& options, Terminal& terminal) {
          {std::pair("m", options.m), std::pair("n", options.n), std::pair("k", options.k)}) {
       if (value) handoffs.own[name] = std::to_string(*value);
     }
+    sim::WhatIf& w = handoffs.what;
+    for (const auto& [name, value, share] :
+         {std::tuple("--copies", options.copies, &w.copies),
+          std::tuple("--products", options.products, &w.products),
+          std::tuple("--barriers", options.barriers, &w.barriers),
+          std::tuple("--latency", options.latency, &w.latency)}) {
+      if (!value) continue;
+      if (!(*value >= 0 && *value <= 1)) {
+        return terminal.fail(usage(fmt::format(
+            "{} {}: it is a share of the time that they take, from 0 (free) to 1 (as it is).", name,
+            *value)));
+      }
+      *share = *value;
+    }
     return what == "why" ? explain_why(handoffs, terminal) : explain_handoffs(handoffs, terminal);
   }
   return terminal.fail(usage(
@@ -507,6 +522,13 @@ Action define_explain(CommandOptions& app) {
       .type_name("NAME|F.toml");
   app.add_option("--block", o.handoffs.block, "handoffs: a CTA of the cluster told of (default 0)")
       .type_name("N");
+  app.add_option("--copies", o.copies, "why: if copies took this share of their time, 0 to 1")
+      .type_name("SHARE");
+  app.add_option("--products", o.products, "why: the same of tensor cores").type_name("SHARE");
+  app.add_option("--barriers", o.barriers, "why: the same of arrivals, commits and waits' ends")
+      .type_name("SHARE");
+  app.add_option("--latency", o.latency, "why: the same of what loads and issues wait for")
+      .type_name("SHARE");
   app.add_option("--uses", o.handoffs.uses,
                  "handoffs: how many uses of each ring the ledger shows (default 12)")
       .type_name("N");

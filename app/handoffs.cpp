@@ -186,10 +186,28 @@ int explain_why(const HandoffsOptions& options, Terminal& terminal) {
   const Outcome<sim::Record> record = recorded(options, terminal);
   if (!record) return terminal.fail(record.error());
   const sim::Timeline timeline(*record);
-  const std::vector<sim::PathStep> path = sim::critical_path(timeline);
+  const sim::RunGraph graph(timeline);
+  const std::vector<double> times = graph.times(options.what);
+  const std::vector<sim::PathStep> path = graph.path(options.what, times);
   if (!terminal.json()) {
+    if (options.what.changes()) terminal.print(sim::what_if_text(graph, options.what) + "\n");
     terminal.print(sim::path_text(*record, path));
+    if (!options.what.changes()) terminal.print("\n" + sim::what_if_text(graph));
     return 0;
+  }
+  Json answers = Json::array();
+  const auto answer = [&](const std::string& text, const sim::WhatIf& what) {
+    answers.push_back({{"what", text},
+                       {"copies", what.copies},
+                       {"products", what.products},
+                       {"barriers", what.barriers},
+                       {"latency", what.latency},
+                       {"end", sim::RunGraph::end_of(graph.times(what))}});
+  };
+  if (options.what.changes()) {
+    answer(text_of(options.what), options.what);
+  } else {
+    for (const sim::Question& q : sim::usual_questions()) answer(std::string(q.text), q.what);
   }
   Json totals = Json::object(), steps = Json::array();
   const auto sums = sim::totals_of(path);
@@ -204,7 +222,8 @@ int explain_why(const HandoffsOptions& options, Terminal& terminal) {
                      {"kernel", record->kernel},
                      {"end", timeline.end()},
                      {"totals", std::move(totals)},
-                     {"path", std::move(steps)}});
+                     {"path", std::move(steps)},
+                     {"what_if", std::move(answers)}});
   return 0;
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "app/terminal.h"
+#include "core/profile/run_graph.h"
 #include "viz/machine/run_result.h"
 
 namespace tilescope {
@@ -18,6 +19,7 @@ struct HandoffsOptions {
   KernelOptions own;   // the kernel's own options: {"m", "512"}
   std::uint64_t block = 0;
   std::uint64_t uses = 12;  // of each ring in the ledger
+  sim::WhatIf what;         // `why`
 };
 
 // Answers the exit code.

@@ -4,164 +4,10 @@
 
 #include <algorithm>
 
+#include "core/profile/run_graph.h"
+
 namespace tilescope::sim {
 namespace {
-
-constexpr std::uint32_t warp_kinds = bit(EventKind::run) | bit(EventKind::wait);
-
-PathKind kind_of(Unit unit) {
-  switch (unit) {
-    case Unit::copy_in:
-    case Unit::async_copy:
-    case Unit::remote:
-    case Unit::launch:
-      return PathKind::copies_in;
-    case Unit::copy_out:
-      return PathKind::copies_out;
-    case Unit::tensor:
-      return PathKind::products;
-    case Unit::commit:
-      return PathKind::commit;
-    default:
-      return PathKind::moves;
-  }
-}
-
-PathKind kind_of(Stall stall) {
-  switch (stall) {
-    case Stall::shared:
-    case Stall::global:
-    case Stall::tmem:
-      return PathKind::memory;
-    default:
-      return PathKind::other;
-  }
-}
-
-class Walk {
- public:
-  explicit Walk(const Timeline& timeline) : timeline_(timeline), record_(timeline.record()) {}
-
-  std::vector<PathStep> back() {
-    EventId at = last_event();
-    // Each turn goes back in time, or from an event to what caused it: far fewer than these.
-    std::size_t turns = 4 * record_.events.size() + 16;
-    while (at != no_event && turns-- > 0) at = step(at);
-    if (now_ > 0) add(PathKind::start, 0, first_);
-    std::reverse(path_.begin(), path_.end());
-    return std::move(path_);
-  }
-
- private:
-  Event event(EventId id) const { return record_.events[id]; }
-  Cycle end_of(const Event& e) const {
-    return e.end == never_ends ? timeline_.end() : std::max(e.begin, e.end);
-  }
-
-  // Of all blocks that are kept.
-  EventId last_event() {
-    EventId last = no_event;
-    for (EventId id = 0; id < record_.events.size(); ++id) {
-      const Event e = event(id);
-      const bool counts =
-          e.kind == EventKind::run || e.kind == EventKind::wait || e.kind == EventKind::operation;
-      if (!counts || e.end == never_ends) continue;
-      if (last == no_event || e.end >= event(last).end) last = id;
-    }
-    if (last != no_event) now_ = event(last).end;
-    return last;
-  }
-
-  // [from, now) was spent on this.
-  void add(PathKind kind, Cycle from, EventId of) {
-    from = std::min(from, now_);
-    if (from < now_) path_.push_back({kind, from, now_, of});
-    now_ = from;
-    first_ = of;
-  }
-
-  // What took the time before now, and what came before that.
-  EventId step(EventId id) {
-    const Event e = event(id);
-    switch (e.kind) {
-      case EventKind::run:
-        add(PathKind::runs, e.begin, id);
-        return before_on(e.track, e.begin);
-      case EventKind::wait:
-        return through_wait(id, e);
-      case EventKind::phase:
-        add(PathKind::wakes, end_of(e), id);
-        return e.cause;
-      case EventKind::arrival:
-        add(PathKind::wakes, e.begin, id);
-        return e.cause;
-      case EventKind::operation:
-        return through_operation(id, e);
-      default:
-        return no_event;
-    }
-  }
-
-  // The event of a warp's track that ends there or goes on then.
-  EventId before_on(TrackId track, Cycle at) const {
-    EventFilter filter;
-    filter.track = track;
-    filter.kinds = warp_kinds;
-    return timeline_.previous(filter, at);
-  }
-
-  EventId through_wait(EventId id, const Event& e) {
-    if (e.cause != no_event) {
-      const Event cause = event(e.cause);
-      const Cycle ended = cause.kind == EventKind::run ? e.begin : end_of(cause);
-      // It was there before the warp asked: what the warp did before decides.
-      if (ended > e.begin && ended <= now_ && cause.kind != EventKind::run) {
-        add(PathKind::wakes, ended, e.cause);
-        return e.cause;
-      }
-      if (cause.kind == EventKind::run && event_is_other(cause, e) && end_of(cause) > e.begin) {
-        const Cycle from = std::min(end_of(cause), now_);
-        add(PathKind::wakes, from, e.cause);
-        return e.cause;
-      }
-    }
-    add(kind_of(e.stall), e.begin, id);
-    return before_on(e.track, e.begin);
-  }
-  bool event_is_other(const Event& a, const Event& b) const { return a.track != b.track; }
-
-  EventId through_operation(EventId id, const Event& e) {
-    if (end_of(e) < now_) add(PathKind::wakes, end_of(e), id);
-    add(kind_of(record_.tracks[e.track].unit), e.begin, id);
-    if (record_.tracks[e.track].unit == Unit::commit && e.cause != no_event &&
-        event(e.cause).kind == EventKind::operation) {
-      return e.cause;  // the last product that it waited for
-    }
-    // What its unit did until then.
-    if (e.begin > e.issue) {
-      EventFilter filter;
-      filter.track = e.track;
-      filter.kinds = bit(EventKind::operation);
-      EventId before = timeline_.previous(filter, e.begin);
-      for (int looked = 0; before != no_event && looked < 8; ++looked) {
-        const Event other = event(before);
-        if (before != id && end_of(other) > e.issue && end_of(other) <= e.begin) {
-          add(PathKind::queued, end_of(other), id);
-          return before;
-        }
-        before = timeline_.previous(filter, other.begin);
-      }
-      add(PathKind::queued, e.issue, id);
-    }
-    return e.cause;
-  }
-
-  const Timeline& timeline_;
-  const Record& record_;
-  std::vector<PathStep> path_;
-  Cycle now_ = 0;
-  EventId first_ = no_event;
-};
 
 // "warp 7 of CTA 0", "tensor core of CTA 0"
 std::string where(const Record& record, const Event& e) {
@@ -214,7 +60,8 @@ std::string_view name_of(PathKind kind) {
 }
 
 std::vector<PathStep> critical_path(const Timeline& timeline) {
-  return Walk(timeline).back();
+  const RunGraph graph(timeline);
+  return graph.path({}, graph.times({}));
 }
 
 std::array<Cycle, static_cast<std::size_t>(PathKind::count_)> totals_of(

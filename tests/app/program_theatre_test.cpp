@@ -39,7 +39,9 @@ TEST_F(Theatre, HandoffsOfTheWarpSpecialisedProduct) {
       EXPECT_LT(u["issued"], u["full"]);
       EXPECT_LE(u["full"], u["read_from"]);
       EXPECT_LE(u["read_to"], u["free"]);
-      if (use) EXPECT_LE(stage["uses"][use - 1]["free"], u["issued"]);
+      if (use) {
+        EXPECT_LE(stage["uses"][use - 1]["free"], u["issued"]);
+      }
     }
   }
   ASSERT_EQ(d["accumulators"].size(), 1u);

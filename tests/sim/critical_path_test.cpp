@@ -5,6 +5,8 @@
 
 #include <numeric>
 
+#include "core/profile/run_graph.h"
+
 #include "tests/sim/pipeline_record.h"
 
 namespace tilescope::sim {
@@ -77,6 +79,64 @@ TEST(CriticalPath, WhatAUnitWasBusyWithIsOnIt) {
   EXPECT_EQ(total(path, PathKind::products), 55u + 20u + 20u);
   EXPECT_EQ(path.front().from, 0u);
   EXPECT_EQ(path.back().to, 300u);
+}
+
+// The second block takes 200 cycles: copy 40, product 20, copy 40, product 20, and what lies
+// between. Which of these the chain loses was added up by hand.
+TEST(RunGraph, AnswersWhatIf) {
+  Record record = with_commits();
+  test::add_uses(record);
+  const Timeline timeline(record);
+  const RunGraph graph(timeline);
+  const auto end = [&](const WhatIf& what) { return RunGraph::end_of(graph.times(what)); };
+  EXPECT_EQ(end({}), 300);
+  EXPECT_EQ(end({.copies = 0.5}), 260);  // two copies on the way
+  EXPECT_EQ(end({.products = 0}), 261);  // of the last product's issue, 19 cycles are left
+  EXPECT_EQ(end({.barriers = 0}), 288);  // six times 2
+  // All of these, but for 2: the first run of the warp that copies is not over before.
+  EXPECT_EQ(end({.copies = 0, .products = 0, .barriers = 0}), 300 - 80 - 39 - 12 + 2);
+  // The chain of the answer leads to it without gaps.
+  const WhatIf what{.copies = 0.5};
+  const std::vector<PathStep> path = graph.path(what, graph.times(what));
+  ASSERT_FALSE(path.empty());
+  EXPECT_EQ(path.front().from, 0u);
+  EXPECT_EQ(path.back().to, 260u);
+  for (std::size_t i = 1; i < path.size(); ++i) EXPECT_EQ(path[i].from, path[i - 1].to) << i;
+  EXPECT_EQ(total(path, PathKind::copies_in), 40u);
+}
+
+TEST(RunGraph, ACycleOfCausesIsNoEndlessWay) {
+  // As a damaged file may have it: two phases that each end with the other.
+  Record record = test::pipeline_record();
+  std::vector<EventId> phases;
+  for (EventId id = 0; id < record.events.size(); ++id) {
+    if (record.events[id].kind == EventKind::phase) phases.push_back(id);
+  }
+  ASSERT_GE(phases.size(), 2u);
+  for (const std::size_t i : {0u, 1u}) {
+    Event e = record.events[phases[i]];
+    e.end = 45;
+    e.cause = phases[1 - i];
+    record.events.set(phases[i], e);
+  }
+  const Timeline timeline(record);
+  const RunGraph graph(timeline);
+  EXPECT_EQ(RunGraph::end_of(graph.times({})), 300);
+  EXPECT_FALSE(graph.path({}, graph.times({})).empty());
+}
+
+TEST(RunGraph, TheTextAnswersWhatWasAskedOrTheUsual) {
+  const Record record = with_commits();
+  const Timeline timeline(record);
+  const RunGraph graph(timeline);
+  const std::string usual = what_if_text(graph);
+  for (const Question& q : usual_questions()) {
+    EXPECT_NE(usual.find(q.text), std::string::npos) << usual;
+  }
+  const std::string asked = what_if_text(graph, {.products = 0.25, .barriers = 0});
+  EXPECT_NE(asked.find("tensor cores at 25%, barriers free"), std::string::npos) << asked;
+  EXPECT_EQ(asked.find("copies twice as fast"), std::string::npos) << asked;
+  EXPECT_NE(asked.find(left_out()), std::string::npos);
 }
 
 TEST(CriticalPath, TheTextHasTotalsAndTheWay) {
