@@ -36,11 +36,9 @@ std::string line_of(const Record& record, const Event& e) {
   return fmt::format("{}:{}", path.substr(path.rfind('/') + 1), number);
 }
 
-struct Told {
-  std::string kind, where, line;
-  Cycle length = 0, begin = 0;
-  bool same(const Told& o) const { return kind == o.kind && where == o.where && line == o.line; }
-};
+bool same(const PathLine& a, const PathLine& b) {
+  return a.kind == b.kind && a.where == b.where && a.line == b.line;
+}
 
 }  // namespace
 
@@ -71,6 +69,62 @@ std::array<Cycle, static_cast<std::size_t>(PathKind::count_)> totals_of(
   return out;
 }
 
+std::vector<PathKind> kinds_of(const std::vector<PathStep>& path) {
+  const auto totals = totals_of(path);
+  std::vector<PathKind> out;
+  for (std::size_t i = 0; i < totals.size(); ++i) {
+    if (totals[i]) out.push_back(static_cast<PathKind>(i));
+  }
+  std::stable_sort(out.begin(), out.end(), [&](PathKind a, PathKind b) {
+    return totals[static_cast<std::size_t>(a)] > totals[static_cast<std::size_t>(b)];
+  });
+  return out;
+}
+
+std::vector<PathLine> lines_of(const Record& record, const std::vector<PathStep>& path) {
+  std::vector<PathLine> all;
+  for (const PathStep& step : path) {
+    PathLine one;
+    one.kind = step.kind, one.event = step.event;
+    one.from = step.from, one.takes = step.to - step.from;
+    if (step.event != no_event) {
+      const Event e = record.events[step.event];
+      one.where = where(record, e);
+      one.line = line_of(record, e);
+    }
+    if (!all.empty() && same(all.back(), one)) {
+      all.back().takes += one.takes;
+    } else {
+      all.push_back(std::move(one));
+    }
+  }
+  std::vector<PathLine> out;
+  for (std::size_t i = 0; i < all.size();) {
+    // The pattern that repeats over most lines from here on.
+    std::size_t period = 1, times = 1;
+    for (std::size_t p = 1; p <= 12 && i + 2 * p <= all.size(); ++p) {
+      std::size_t n = 1;
+      while (i + (n + 1) * p <= all.size()) {
+        bool equal = true;
+        for (std::size_t k = 0; k < p && equal; ++k) equal = same(all[i + k], all[i + n * p + k]);
+        if (!equal) break;
+        ++n;
+      }
+      if (n > 1 && n * p > times * period) period = p, times = n;
+    }
+    for (std::size_t k = 0; k < period; ++k) {
+      PathLine line = all[i + k];
+      line.times = times;
+      if (k == 0 && times > 1) line.period = period;
+      for (std::size_t n = 1; n < times; ++n) line.takes += all[i + n * period + k].takes;
+      line.takes /= times;
+      out.push_back(std::move(line));
+    }
+    i += period * times;
+  }
+  return out;
+}
+
 std::string path_text(const Record& record, const std::vector<PathStep>& path,
                       std::size_t most_lines) {
   if (path.empty()) return "The record has no events whose causes are known.\n";
@@ -78,62 +132,28 @@ std::string path_text(const Record& record, const std::vector<PathStep>& path,
   std::string out = fmt::format("The longest chain takes {} {}:\n", all,
                                 record.timed ? "cycles" : "instructions");
   const auto totals = totals_of(path);
-  std::vector<std::size_t> order;
-  for (std::size_t i = 0; i < totals.size(); ++i) {
-    if (totals[i]) order.push_back(i);
-  }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return totals[a] > totals[b]; });
-  for (const std::size_t i : order) {
-    out += fmt::format(
-        "  {:>9}  {:4.1f}%  {}\n", totals[i],
-        100 * static_cast<double>(totals[i]) / static_cast<double>(std::max<Cycle>(1, all)),
-        name_of(static_cast<PathKind>(i)));
-  }
-  std::vector<Told> told;
-  for (const PathStep& step : path) {
-    Told one{std::string(name_of(step.kind)), "", "", step.to - step.from, step.from};
-    if (step.event != no_event) {
-      const Event e = record.events[step.event];
-      one.where = where(record, e);
-      one.line = line_of(record, e);
-    }
-    if (!told.empty() && told.back().same(one)) {
-      told.back().length += one.length;
-    } else {
-      told.push_back(std::move(one));
-    }
+  for (const PathKind kind : kinds_of(path)) {
+    const Cycle total = totals[static_cast<std::size_t>(kind)];
+    out +=
+        fmt::format("  {:>9}  {:4.1f}%  {}\n", total,
+                    100 * static_cast<double>(total) / static_cast<double>(std::max<Cycle>(1, all)),
+                    name_of(kind));
   }
   out += "\n      from    takes\n";
-  std::size_t lines = 0;
-  for (std::size_t i = 0; i < told.size() && lines < most_lines;) {
-    // The shortest pattern that repeats from here on.
-    std::size_t period = 0, times = 1;
-    for (std::size_t p = 1; p <= 12 && i + 2 * p <= told.size(); ++p) {
-      std::size_t n = 1;
-      while (i + (n + 1) * p <= told.size()) {
-        bool equal = true;
-        for (std::size_t k = 0; k < p && equal; ++k) equal = told[i + k].same(told[i + n * p + k]);
-        if (!equal) break;
-        ++n;
-      }
-      if (n > 1 && n * p > times * std::max<std::size_t>(1, period)) period = p, times = n;
+  const std::vector<PathLine> lines = lines_of(record, path);
+  std::size_t told = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const PathLine& t = lines[i];
+    const bool begins = t.period > 0 || t.times == 1;
+    if (begins && told >= most_lines) {
+      out += fmt::format("  ... and {} more\n", lines.size() - i);
+      break;
     }
-    const std::size_t shown = times > 1 ? period : 1;
-    if (times > 1) out += fmt::format("  {} times:\n", times);
-    for (std::size_t k = 0; k < shown; ++k) {
-      Cycle length = 0;
-      for (std::size_t n = 0; n < times; ++n) length += told[i + n * shown + k].length;
-      const Told& t = told[i + k];
-      out += fmt::format("{} {:>9} {:>8}  {}{}{}\n", times > 1 ? "   " : " ", t.begin,
-                         length / times, t.kind, t.where.empty() ? "" : ", " + t.where,
-                         t.line.empty() ? "" : ", " + t.line);
-      ++lines;
-    }
-    i += shown * times;
-    if (lines >= most_lines && i < told.size()) {
-      out += fmt::format("  ... and {} more\n", told.size() - i);
-    }
+    if (t.period) out += fmt::format("  {} times:\n", t.times);
+    out += fmt::format("{} {:>9} {:>8}  {}{}{}\n", t.times > 1 ? "   " : " ", t.from, t.takes,
+                       name_of(t.kind), t.where.empty() ? "" : ", " + t.where,
+                       t.line.empty() ? "" : ", " + t.line);
+    ++told;
   }
   return out;
 }

@@ -47,9 +47,22 @@ std::vector<PathStep> critical_path(const Timeline& timeline);
 std::array<Cycle, static_cast<std::size_t>(PathKind::count_)> totals_of(
     const std::vector<PathStep>& path);
 
-// As text: totals, then the path; steps that repeat in the same order are told once, with how
-// often.
+// A line that tells a step, or steps of the same kind and place behind each other as one.
+struct PathLine {
+  PathKind kind = PathKind::runs;
+  std::string where, line;    // "CTA 0 warp 7", "hgemm_v7.cu:77"; empty: not known
+  EventId event = no_event;   // of the first step
+  Cycle from = 0, takes = 0;  // of lines that repeat: of the first time; each time, on average
+  // Lines that follow one another again and again in the same order are told once: the first has
+  // how many they are, all of them how often.
+  std::size_t period = 0, times = 1;
+};
+std::vector<PathLine> lines_of(const Record& record, const std::vector<PathStep>& path);
+
+// As text: totals, then the path.
 std::string path_text(const Record& record, const std::vector<PathStep>& path,
                       std::size_t most_lines = 40);
+// Of kinds that took time, those that took most first.
+std::vector<PathKind> kinds_of(const std::vector<PathStep>& path);
 
 }  // namespace tilescope::sim

@@ -13,8 +13,11 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-// A Markdown table, its columns as wide as their widest cell; `right`: numbers.
-std::string table(const Row& head, const std::vector<Row>& rows, const std::vector<bool>& right) {
+// A Markdown table, its columns as wide as their widest cell.
+std::string markdown(const HandoffsTable& table) {
+  const Row& head = table.columns;
+  const std::vector<Row>& rows = table.rows;
+  const std::vector<bool>& right = table.right;
   std::vector<std::size_t> width;
   for (const std::string& cell : head) width.push_back(std::max<std::size_t>(3, cell.size()));
   for (const Row& row : rows) {
@@ -56,45 +59,49 @@ std::string ranges(const std::set<std::uint32_t>& numbers) {
   return out;
 }
 
-class Text {
+class Maker {
  public:
-  Text(const Record& record, const Pipeline& pipeline) : record_(record), p_(pipeline) {}
+  Maker(const Record& record, const Pipeline& pipeline) : record_(record), p_(pipeline) {}
 
-  std::string write(std::size_t uses) {
-    std::string out = head() + roles();
+  Handoffs make(std::size_t uses) {
+    out_.about = about();
+    add_roles();
     if (p_.rings.empty() && p_.accumulators.empty()) {
-      return out +
-             "\nNothing is handed on by copies that complete on an mbarrier, and no tensor core "
-             "works asynchronously: there are no stages and no accumulators to tell of.\n";
+      out_.nothing =
+          "Nothing is handed on by copies that complete on an mbarrier, and no tensor core works "
+          "asynchronously: there are no stages and no accumulators to tell of.";
+      return std::move(out_);
     }
-    out += stages() + accumulators() + ledger(uses);
-    const auto absent = absent_handoffs(record_, p_);
-    if (!absent.empty()) out += "\n## Absent\n\n";
-    for (const std::string& sentence : absent) out += "- " + sentence + "\n";
-    return out;
+    add_stages();
+    add_accumulators();
+    add_ledger(uses);
+    out_.absent = absent_handoffs(record_, p_);
+    return std::move(out_);
   }
 
  private:
-  std::string head() const {
-    std::string out = fmt::format("# {}\n\n", record_.kernel);
+  std::string about() const {
+    std::string out;
     if (!record_.what.empty()) out += record_.what + ". ";
     out += p_.blocks.size() == 1
                ? fmt::format("CTA {}", p_.blocks.front())
                : fmt::format("CTAs {} to {}, a cluster", p_.blocks.front(), p_.blocks.back());
-    return out + fmt::format("; times in {}.\n",
+    return out + fmt::format("; times in {}.",
                              record_.timed ? "cycles" : "instructions of the whole grid");
   }
 
-  std::string roles() const {
-    std::vector<Row> rows;
+  void add_roles() {
+    HandoffsTable& table = out_.tables.emplace_back();
+    table = {"Roles", {"warps", "do"}, {false, false}, {}, {}, ""};
     for (std::size_t role = 0; role < p_.roles.size(); ++role) {
       std::set<std::uint32_t> warps;
       for (const PipelineWarp& warp : p_.warps) {
         if (warp.role == role) warps.insert(warp.index);
       }
-      if (!warps.empty()) rows.push_back({ranges(warps), p_.roles[role]});
+      if (warps.empty()) continue;
+      table.rows.push_back({ranges(warps), p_.roles[role]});
+      table.events.push_back(no_event);
     }
-    return "\n## Roles\n\n" + table({"warps", "do"}, rows, {false, false});
   }
 
   std::string barrier(const std::optional<std::size_t>& which, std::uint8_t rank) const {
@@ -145,15 +152,16 @@ class Text {
     return s.fillings.size() < 2 ? "used once" : s.own ? "its own wait" : "none seen";
   }
 
-  std::string stages() const {
-    std::string out;
+  void add_stages() {
     for (const Ring& ring : p_.rings) {
       const RingStage& first = p_.stages[ring.stages.front()];
-      out += fmt::format("\n## Shared memory{}: {}, {} stage{} of {} bytes\n\n",
-                         p_.blocks.size() > 1 ? fmt::format(" of CTA {}", ring.rank) : "",
-                         ring.holds.empty() ? "copies" : ring.holds, ring.stages.size(),
-                         ring.stages.size() == 1 ? "" : "s", first.bytes());
-      std::vector<Row> rows;
+      HandoffsTable& table = out_.tables.emplace_back();
+      table.title = fmt::format("Shared memory{}: {}, {} stage{} of {} bytes",
+                                p_.blocks.size() > 1 ? fmt::format(" of CTA {}", ring.rank) : "",
+                                ring.holds.empty() ? "copies" : ring.holds, ring.stages.size(),
+                                ring.stages.size() == 1 ? "" : "s", first.bytes());
+      table.columns = {"stage", "bytes", "filled by", "copies", "full", "read by", "free", "uses"};
+      table.right = {true, false, false, false, false, false, false, true};
       for (std::size_t i = 0; i < ring.stages.size(); ++i) {
         const RingStage& s = p_.stages[ring.stages[i]];
         const Filling& use = s.fillings.front();
@@ -162,14 +170,13 @@ class Text {
           copies.insert(copies.end(), f.copies.begin(), f.copies.end());
           reads.insert(reads.end(), f.readers.begin(), f.readers.end());
         }
-        rows.push_back({fmt::format("{}", i), spans_text(s.spans), issuers(copies, s.rank),
-                        fmt::format("{} x {} bytes", use.copies.size(),
-                                    use.bytes / std::max<std::size_t>(1, use.copies.size())),
-                        barrier(s.full, s.rank), readers(reads, s.rank), given_back(s),
-                        fmt::format("{}", s.fillings.size())});
+        table.events.push_back(copies.empty() ? no_event : copies.front());
+        table.rows.push_back({fmt::format("{}", i), spans_text(s.spans), issuers(copies, s.rank),
+                              fmt::format("{} x {} bytes", use.copies.size(),
+                                          use.bytes / std::max<std::size_t>(1, use.copies.size())),
+                              barrier(s.full, s.rank), readers(reads, s.rank), given_back(s),
+                              fmt::format("{}", s.fillings.size())});
       }
-      out += table({"stage", "bytes", "filled by", "copies", "full", "read by", "free", "uses"},
-                   rows, {true, false, false, false, false, false, false, true});
       std::vector<Cycle> fill, wait, read, free;
       for (const std::size_t stage : ring.stages) {
         for (const Filling& f : p_.stages[stage].fillings) {
@@ -190,9 +197,8 @@ class Text {
         if (all->empty()) continue;
         times += fmt::format("{}{} {}", times.empty() ? "" : ", ", what, median(*all));
       }
-      if (!times.empty()) out += fmt::format("\nA use, median: {}.\n", times);
+      if (!times.empty()) table.below = fmt::format("A use, median: {}.", times);
     }
-    return out;
   }
 
   std::string where(const MemoryUse& use) const {
@@ -203,9 +209,13 @@ class Text {
                        use.column, use.column + use.columns - 1);
   }
 
-  std::string accumulators() const {
-    if (p_.accumulators.empty()) return {};
-    std::vector<Row> rows;
+  void add_accumulators() {
+    if (p_.accumulators.empty()) return;
+    HandoffsTable& table = out_.tables.emplace_back();
+    table.title = "Accumulators";
+    table.columns = {"where",    "added by", "products", "steps of K",
+                     "complete", "read by",  "drained",  "sums"};
+    table.right = {false, false, true, true, false, false, false, true};
     for (const Accumulator& a : p_.accumulators) {
       std::vector<EventId> products, loads;
       std::uint32_t steps = 0;
@@ -215,7 +225,8 @@ class Text {
         steps = std::max(steps, sum.last_step + 1);
       }
       const bool registers = a.where.of == MemoryUse::Of::registers;
-      rows.push_back(
+      table.events.push_back(products.empty() ? no_event : products.front());
+      table.rows.push_back(
           {fmt::format("{}{}", where(a.where),
                        p_.blocks.size() > 1 ? fmt::format(" of CTA {}", a.where.rank) : ""),
            readers(products, a.where.rank), fmt::format("{}", a.sums.front().products.size()),
@@ -227,14 +238,9 @@ class Text {
                                : "-",
            fmt::format("{}", a.sums.size())});
     }
-    return "\n## Accumulators\n\n" + table({"where", "added by", "products", "steps of K",
-                                            "complete", "read by", "drained", "sums"},
-                                           rows,
-                                           {false, false, true, true, false, false, false, true});
   }
 
-  std::string ledger(std::size_t most) const {
-    std::string out;
+  void add_ledger(std::size_t most) {
     for (const Ring& ring : p_.rings) {
       struct Use {
         std::size_t stage;
@@ -248,26 +254,28 @@ class Text {
                 [](const Use& a, const Use& b) { return a.filling->issued < b.filling->issued; });
       const std::size_t all = uses.size();
       if (uses.size() > most) uses.resize(most);
-      std::vector<Row> rows;
+      HandoffsTable& table = out_.tables.emplace_back();
+      table.title =
+          fmt::format("Ledger of {}{}{}", ring.holds.empty() ? "copies" : ring.holds,
+                      p_.blocks.size() > 1 ? fmt::format(", CTA {}", ring.rank) : "",
+                      all > most ? fmt::format(": the first {} of {} uses", most, all) : "");
+      table.columns = {"stage",  "phase", "parity",    "what",    "bytes",
+                       "issued", "full",  "read from", "read to", "free"};
+      table.right = {true, true, true, false, true, true, true, true, true, true};
       for (const Use& use : uses) {
         const Filling& f = *use.filling;
-        rows.push_back({fmt::format("{}", use.stage), fmt::format("{}", f.phase),
-                        fmt::format("{}", f.phase % 2), parts_text(record_, f.parts),
-                        fmt::format("{}", f.bytes), cycles(f.issued), cycles(f.full),
-                        cycles(f.read_begin), cycles(f.read_end), cycles(f.freed)});
+        table.events.push_back(f.copies.empty() ? no_event : f.copies.front());
+        table.rows.push_back({fmt::format("{}", use.stage), fmt::format("{}", f.phase),
+                              fmt::format("{}", f.phase % 2), parts_text(record_, f.parts),
+                              fmt::format("{}", f.bytes), cycles(f.issued), cycles(f.full),
+                              cycles(f.read_begin), cycles(f.read_end), cycles(f.freed)});
       }
-      out += fmt::format("\n## Ledger of {}{}{}\n\n", ring.holds.empty() ? "copies" : ring.holds,
-                         p_.blocks.size() > 1 ? fmt::format(", CTA {}", ring.rank) : "",
-                         all > most ? fmt::format(": the first {} of {} uses", most, all) : "");
-      out += table({"stage", "phase", "parity", "what", "bytes", "issued", "full", "read from",
-                    "read to", "free"},
-                   rows, {true, true, true, false, true, true, true, true, true, true});
     }
-    return out;
   }
 
   const Record& record_;
   const Pipeline& p_;
+  Handoffs out_;
 };
 
 }  // namespace
@@ -316,8 +324,21 @@ std::vector<std::string> absent_handoffs(const Record& record, const Pipeline& p
   return out;
 }
 
+Handoffs handoffs_of(const Record& record, const Pipeline& pipeline, std::size_t uses) {
+  return Maker(record, pipeline).make(uses);
+}
+
 std::string handoffs_text(const Record& record, const Pipeline& pipeline, std::size_t uses) {
-  return Text(record, pipeline).write(uses);
+  const Handoffs all = handoffs_of(record, pipeline, uses);
+  std::string out = fmt::format("# {}\n\n{}\n", record.kernel, all.about);
+  for (const HandoffsTable& table : all.tables) {
+    out += fmt::format("\n## {}\n\n{}", table.title, markdown(table));
+    if (!table.below.empty()) out += "\n" + table.below + "\n";
+  }
+  if (!all.nothing.empty()) out += "\n" + all.nothing + "\n";
+  if (!all.absent.empty()) out += "\n## Absent\n\n";
+  for (const std::string& sentence : all.absent) out += "- " + sentence + "\n";
+  return out;
 }
 
 }  // namespace tilescope::sim
