@@ -202,7 +202,7 @@ int explain_why(const HandoffsOptions& options, Terminal& terminal) {
                        {"products", what.products},
                        {"barriers", what.barriers},
                        {"latency", what.latency},
-                       {"end", sim::RunGraph::end_of(graph.times(what))}});
+                       {"end", graph.end_of(graph.times(what))}});
   };
   if (options.what.changes()) {
     answer(text_of(options.what), options.what);

@@ -53,7 +53,7 @@ std::string_view name_of(PathKind kind) {
                                                "products",
                                                "to and from TMEM",
                                                "commit",
-                                               "until who waits goes on"};
+                                               "waiter wakes up"};
   return names[static_cast<std::size_t>(kind)];
 }
 

@@ -489,6 +489,12 @@ class RunGraph::Builder {
     for (const Point p : waiting) {
       if (!done[p]) take(p);
     }
+    for (const auto& [track, events] : warps_) {
+      for (const EventId id : events) graph.ends_.push_back(points_[id].end);
+    }
+    if (graph.ends_.empty()) {
+      for (Point p = 1; p < count; ++p) graph.ends_.push_back(p);
+    }
     graph.edges_ = std::move(edges_);
   }
 
@@ -543,15 +549,23 @@ std::vector<double> RunGraph::times(const WhatIf& what) const {
   return out;
 }
 
-double RunGraph::end_of(const std::vector<double>& times) {
-  return times.empty() ? 0 : *std::max_element(times.begin(), times.end());
+RunGraph::Point RunGraph::last_of(const std::vector<double>& times) const {
+  Point last = none;
+  for (const Point p : ends_) {
+    if (last == none || times[p] >= times[last]) last = p;
+  }
+  return last;
+}
+
+double RunGraph::end_of(const std::vector<double>& times) const {
+  const Point last = last_of(times);
+  return last == none ? 0 : times[last];
 }
 
 std::vector<PathStep> RunGraph::path(const WhatIf& what, const std::vector<double>& times) const {
   std::vector<PathStep> out;
-  if (times.size() < 2) return out;
-  const auto last = std::max_element(times.rbegin(), times.rend());
-  auto at = static_cast<Point>(times.rend() - last - 1);
+  Point at = last_of(times);
+  if (at == none) return out;
   const auto cycle = [](double t) { return static_cast<Cycle>(t + 0.5); };
   // Each turn goes to a cause.
   for (std::size_t turns = order_.size(); turns > 0 && at != 0; --turns) {
@@ -607,12 +621,12 @@ std::string_view left_out() {
 }
 
 std::string what_if_text(const RunGraph& graph, const WhatIf& asked) {
-  const double now = RunGraph::end_of(graph.times({}));
+  const double now = graph.end_of(graph.times({}));
   if (now == 0) return "";
   std::string out;
   const auto answer = [&](std::string_view text, const WhatIf& what) {
     const std::vector<double> times = graph.times(what);
-    const double then = RunGraph::end_of(times);
+    const double then = graph.end_of(times);
     const auto totals = totals_of(graph.path(what, times));
     const std::size_t most =
         static_cast<std::size_t>(std::max_element(totals.begin(), totals.end()) - totals.begin());

@@ -55,9 +55,9 @@ class RunGraph {
 
   // When each point comes, in cycles.
   std::vector<double> times(const WhatIf& what) const;
-  // The last of them; 0 without events.
-  static double end_of(const std::vector<double>& times);
-  // The chain that decides when the last point comes, from the run's start to it, without gaps.
+  // When the last warp has ended; without warps, the last operation. 0 without events.
+  double end_of(const std::vector<double>& times) const;
+  // The chain that decides when that is, from the run's start to it, without gaps.
   // Times are those of `times`.
   std::vector<PathStep> path(const WhatIf& what, const std::vector<double>& times) const;
 
@@ -75,12 +75,14 @@ class RunGraph {
   };
 
   static double weight(const Edge& edge, const WhatIf& what);
+  Point last_of(const std::vector<double>& times) const;
 
   class Builder;
 
   std::vector<Point> order_;        // causes before effects
   std::vector<Edge> edges_;         // by `to`; of two that decide alike, the first is told
   std::vector<std::size_t> first_;  // of a point's, in edges_
+  std::vector<Point> ends_;         // of warps' events; of all, where there are none
 };
 
 // The usual questions and their answers, a line each, and what they leave out. `asked`: that one

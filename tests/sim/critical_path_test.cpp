@@ -88,7 +88,7 @@ TEST(RunGraph, AnswersWhatIf) {
   test::add_uses(record);
   const Timeline timeline(record);
   const RunGraph graph(timeline);
-  const auto end = [&](const WhatIf& what) { return RunGraph::end_of(graph.times(what)); };
+  const auto end = [&](const WhatIf& what) { return graph.end_of(graph.times(what)); };
   EXPECT_EQ(end({}), 300);
   EXPECT_EQ(end({.copies = 0.5}), 260);  // two copies on the way
   EXPECT_EQ(end({.products = 0}), 261);  // of the last product's issue, 19 cycles are left
@@ -121,7 +121,7 @@ TEST(RunGraph, ACycleOfCausesIsNoEndlessWay) {
   }
   const Timeline timeline(record);
   const RunGraph graph(timeline);
-  EXPECT_EQ(RunGraph::end_of(graph.times({})), 300);
+  EXPECT_EQ(graph.end_of(graph.times({})), 300);
   EXPECT_FALSE(graph.path({}, graph.times({})).empty());
 }
 

@@ -13,6 +13,7 @@
 #include "viz/session/seek.h"
 #include "viz/session/theatre_session.h"
 #include "viz/session/timeline_session.h"
+#include "viz/session/why_session.h"
 
 namespace tilescope {
 namespace {
@@ -93,6 +94,8 @@ std::optional<ViewName> add_kernel(const ViewState& state, std::vector<std::stri
   // Last, as a timeline beside the baseline's is looked at, and marks are in the comparison.
   for (std::string& line : timeline_lines(state)) lines.push_back(std::move(line));
   for (std::string& line : theatre_lines(state)) lines.push_back(std::move(line));
+  for (std::string& line : why_lines(state)) lines.push_back(std::move(line));
+  if (state.timeline && state.why.changes()) return ViewName::why;
   if (state.timeline && state.theatre.at) return ViewName::theatre;
   if (state.beside_baseline && state.timeline) return ViewName::timeline;
   if (arrives) return {};

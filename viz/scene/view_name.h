@@ -16,6 +16,8 @@ enum class ViewName : std::uint8_t {
   diff,
   theatre,   // of a run, from its record: its pipeline at one time
   timeline,  // of a run, from its record
+  why,       // its longest chain, and what if
+  handoffs,  // who hands what on to whom
   // Of a run, where its machine is: those who execute, and what they see.
   source,
   registers,

@@ -279,7 +279,9 @@ std::vector<InspectorSection> inspector(const Session& session) {
     inspect_memory(session, out);
   } else if (session.state.view == ViewName::theatre && session.state.timeline) {
     inspect_theatre(session, out);
-  } else if (session.state.view == ViewName::timeline && session.state.timeline) {
+  } else if ((session.state.view == ViewName::timeline || session.state.view == ViewName::why ||
+              session.state.view == ViewName::handoffs) &&
+             session.state.timeline) {
     inspect_timeline(session, out);
   } else {
     inspect_kernel(session, out);

@@ -42,6 +42,7 @@
 #include "viz/session/view_state.h"
 #include "viz/session/views.h"
 #include "viz/timeline/timeline_scene.h"
+#include "viz/why/why_scene.h"
 
 namespace tilescope {
 
@@ -105,6 +106,13 @@ struct TheatreCache {
   double speed = 600;  // cycles for a second of the reader's
 };
 
+// Why the run took so long, made anew of another run, and what was asked last.
+struct WhyCache {
+  std::shared_ptr<const TimelineView> of;
+  std::shared_ptr<const WhyView> view;
+  WhyAnswer answer;
+};
+
 struct Session {
   ViewState state;
   std::vector<Step> past, future;
@@ -125,6 +133,7 @@ struct Session {
   mutable MemoryViews memory;
 
   mutable TheatreCache theatre;
+  mutable WhyCache why;
   mutable AccessCache access;  // no state: what can be computed anew
   Overlay overlay;
   Script script;
@@ -181,6 +190,7 @@ struct Picture {
   std::optional<MatricesFrame> matrices;
   std::optional<TimelineFrame> timeline;
   std::optional<TheatreFrame> theatre;
+  std::optional<WhyFrame> why;
   std::optional<TimelineFrame> timeline_above;  // the baseline's, where it is drawn
   std::optional<MemoryFrame> memory;
   std::optional<TensorFrame> tensor;

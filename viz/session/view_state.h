@@ -29,6 +29,7 @@
 #include "viz/session/settings.h"
 #include "viz/theatre/theatre_scene.h"
 #include "viz/timeline/timeline_view.h"
+#include "viz/why/why_view.h"
 
 namespace tilescope {
 
@@ -65,6 +66,7 @@ struct ViewState {
   // The timeline of the run: nothing where there is no record.
   std::shared_ptr<const TimelineView> timeline;
   TheatreChoice theatre;
+  sim::WhatIf why;                 // what is asked of the run
   TimelineChoice timeline_choice;  // without what passes: timeline_choice_of(session) adds that
   // Where its machine is to be, and what of it is looked at. The machine itself is no choice: it
   // can be brought there again (viz/session/seek.h).
@@ -121,6 +123,7 @@ constexpr void each_field(F&& f) {
   f("only_wrong", &S::only_wrong, Kept::by_command);
   f("timeline", &S::timeline, Kept::by_command);
   f("theatre", &S::theatre, Kept::by_command);
+  f("why", &S::why, Kept::by_command);
   f("timeline_choice", &S::timeline_choice, Kept::by_command);
   f("moment", &S::moment, Kept::by_command);
   f("spot", &S::spot, Kept::by_command);

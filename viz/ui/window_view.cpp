@@ -9,6 +9,7 @@
 #include "viz/session/build_scene.h"
 #include "viz/session/theatre_session.h"
 #include "viz/session/timeline_session.h"
+#include "viz/session/why_session.h"
 #include "viz/ui/keys.h"
 #include "viz/ui/style.h"
 
@@ -269,6 +270,11 @@ void WindowUi::use_pointer(Session& session, ImVec2 at) {
     session.state.theatre.at = picture_.theatre->time_at(pointer.x);
     dragged_ = changed_ = true;
   }
+  const auto slides = picture_.why ? picture_.why->part_at(from) : std::nullopt;
+  if (held && slides) {
+    share_of(session.state.why, *slides) = picture_.why->share_at(*slides, pointer.x);
+    dragged_ = changed_ = true;
+  }
   if (held && is_zoomed_at(picture_, from) && !ranging_ &&
       (ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4) ||
        ImGui::IsMouseDragging(ImGuiMouseButton_Middle, 1))) {
@@ -299,7 +305,9 @@ void WindowUi::use_pointer(Session& session, ImVec2 at) {
     }
   }
   if (ImGui::IsItemDeactivated()) {
-    if (drags_time(picture_, from)) {
+    if (slides) {
+      issue(fmt::format("why {} {}", name_of(*slides), picture_.why->share_at(*slides, pointer.x)));
+    } else if (drags_time(picture_, from)) {
       issue(fmt::format("theatre at {}", std::llround(picture_.theatre->time_at(pointer.x))));
     } else if (hovered && !dragged_ && ImGui::IsMouseReleased(ImGuiMouseButton_Left)) {
       click(session, pointer);

@@ -38,25 +38,24 @@ class Painter {
   WhyFrame paint(Scroll& scroll) {
     const sim::Record& record = s_.view.record();
     const std::string unit = record.timed ? "cycles" : "instructions";
-    draw_title(scene_, fmt::format("Why {} takes {} {}", record.kernel, count(s_.view.run().end), unit),
+    draw_title(scene_,
+               fmt::format("Why {} takes {} {}", record.kernel, count(s_.view.run().end), unit),
                {edge, 24});
     if (s_.view.run().path.empty()) {
-      scene_.add(words({edge, 54}, "The record has no events whose causes are known.",
-                       Role::quiet));
+      scene_.add(
+          words({edge, 54}, "The record has no events whose causes are known.", Role::quiet));
       return frame_;
     }
     scale_ = std::max(s_.view.run().end, 1.0);
-    double y = 50;
-    y = draw_sentence(y);
+    const double asks = std::min(340.0, size_.width * 0.4);
+    right_ = size_.width - asks - between_groups;
+    double y = draw_sentence(50);
+    draw_asks({size_.width - asks - edge, y + 6, asks, size_.height - y - 14});
     y = draw_shares(y + 6);
     y = draw_chain(y + 8, s_.view.run(), changed_ ? "as it is" : "");
     if (changed_) y = draw_chain(y + 8, s_.answer, text_of(s_.answer.what));
     y = draw_axis(y);
-    const double asks = std::min(360.0, size_.width * 0.42);
-    const Box right{size_.width - asks, y + 12, asks - edge, size_.height - y - 20};
-    draw_asks(right);
-    const Box left{0, y + 12, size_.width - asks - edge, size_.height - y - 12};
-    draw_list(left, scroll);
+    draw_list({0, y + 12, right_, size_.height - y - 12}, scroll);
     return frame_;
   }
 
@@ -127,14 +126,14 @@ class Painter {
     }
   }
   double x_of(double cycle) const {
-    const double room = size_.width - edge - label - edge - 64;
+    const double room = right_ - edge - label - 64;
     return edge + label + room * cycle / scale_;
   }
 
   double draw_sentence(double y) {
-    const std::string text =
-        fmt::format("The longest chain of causes: {}. What is not on it makes the run no longer.",
-                    shares_text(s_.view.run().path, 4));
+    const std::string text = fmt::format(
+        "The longest chain of causes: {}. What is not on it does not make the run longer.",
+        shares_text(s_.view.run().path, 4));
     for (const std::string& line : wrapped(text, size_.width - 2 * edge, 3)) {
       scene_.add(words({edge, y}, line, Role::quiet));
       y += 18;
@@ -147,7 +146,8 @@ class Painter {
     scene_.begin("shares");
     const auto bar = [&](const WhyAnswer& answer, std::string_view name) {
       if (changed_) {
-        scene_.add(words({edge, y + 9}, fitted(std::string(name), label - 8, small_text, Family::sans),
+        scene_.add(words({edge, y + 9},
+                         fitted(std::string(name), label - 8, small_text, Family::sans),
                          Role::quiet));
       }
       const auto totals = sim::totals_of(answer.path);
@@ -156,9 +156,9 @@ class Painter {
         const auto takes = static_cast<double>(totals[static_cast<std::size_t>(kind)]);
         const Box box{x_of(at), y, x_of(at + takes) - x_of(at), 18};
         scene_.add(Rectangle{box, Ink(colour(kind)), {}, 0});
-        scene_.hints.push_back({box, fmt::format("{}: {} of {} cycles, {:.1f}%", name_of(kind),
-                                                 count(takes), count(answer.end),
-                                                 100 * share(takes, answer.end))});
+        scene_.hints.push_back(
+            {box, fmt::format("{}: {} of {} cycles, {:.1f}%", name_of(kind), count(takes),
+                              count(answer.end), 100 * share(takes, answer.end))});
         at += takes;
       }
       scene_.add(words({x_of(answer.end) + 6, y + 9}, count(answer.end), Family::mono));
@@ -170,11 +170,12 @@ class Painter {
     const auto totals = sim::totals_of(s_.view.run().path);
     y += 8;
     for (const PathKind kind : sim::kinds_of(s_.view.run().path)) {
-      const double percent = 100 * share(static_cast<double>(totals[static_cast<std::size_t>(kind)]),
-                                         s_.view.run().end);
+      const double percent =
+          100 *
+          share(static_cast<double>(totals[static_cast<std::size_t>(kind)]), s_.view.run().end);
       const std::string text = fmt::format("{} {:.1f}%", name_of(kind), percent);
-      const double width = width_of(text, small_text, Family::sans) + 30;
-      if (x + width > size_.width - edge && x > edge) {
+      const double width = text_width(text, small_text, Family::sans) + 30;
+      if (x + width > right_ && x > edge) {
         x = edge;
         y += 20;
       }
@@ -201,8 +202,8 @@ class Painter {
       if (!used[i]) continue;
       top[i] = y;
       scene_.add(Rectangle{{x_of(0), y, x_of(scale_) - x_of(0), row - 4}, Ink(Role::panel), {}, 0});
-      scene_.add(words({edge, y + row / 2 - 2}, std::string(name_of(static_cast<Lane>(i))),
-                       Role::quiet));
+      scene_.add(
+          words({edge, y + row / 2 - 2}, std::string(name_of(static_cast<Lane>(i))), Role::quiet));
       y += row;
     }
     draw_steps(answer, top, row);
@@ -223,7 +224,8 @@ class Painter {
     for (const PathStep& step : answer.path) {
       const Lane lane = lane_of(step);
       const auto i = static_cast<std::size_t>(lane);
-      const double from = x_of(static_cast<double>(step.from)), to = x_of(static_cast<double>(step.to));
+      const double from = x_of(static_cast<double>(step.from)),
+                   to = x_of(static_cast<double>(step.to));
       if (before && *before != lane && from - led >= 3) {
         const auto b = static_cast<std::size_t>(*before);
         const double up = std::min(top[b], top[i]) + (row - 4) / 2;
@@ -240,11 +242,11 @@ class Painter {
       const std::string what = words_of(step);
       scene_.hints.push_back({box, what});
       if (!changed_ && step.event != sim::no_event) {
-        scene_.targets.push_back({box, fmt::format("pick event {}", step.event),
-                                  "shows it in the timeline"});
+        scene_.targets.push_back(
+            {box, fmt::format("pick event {}", step.event), "shows it in the timeline"});
       }
       const std::string text(name_of(step.kind));
-      if (width_of(text, small_text, Family::sans) + 8 < to - from) {
+      if (text_width(text, small_text, Family::sans) + 8 < to - from) {
         letters.emplace_back(words({(from + to) / 2, top[i] + (row - 4) / 2}, text, Across::centre,
                                    Ink(contrast(colour(step.kind)))));
       }
@@ -252,13 +254,13 @@ class Painter {
     scene_.add(std::move(ways));
     for (Item& item : letters) scene_.add(std::move(item));
   }
-  Rgba contrast(Rgba fill) const { return ink_on(fill); }
+  Rgba contrast(Rgba fill) const { return text_on(fill); }
 
   std::string words_of(const PathStep& step) const {
-    std::string out = fmt::format("{} to {}, {}: {}", count(static_cast<double>(step.from)),
-                                  count(static_cast<double>(step.to)),
-                                  count(static_cast<double>(step.to - step.from)),
-                                  name_of(step.kind));
+    std::string out =
+        fmt::format("{} to {}, {}: {}", count(static_cast<double>(step.from)),
+                    count(static_cast<double>(step.to)),
+                    count(static_cast<double>(step.to - step.from)), name_of(step.kind));
     const auto lines = sim::lines_of(s_.view.record(), {step});
     if (lines.empty()) return out;
     if (!lines.front().where.empty()) out += ", " + lines.front().where;
@@ -267,7 +269,7 @@ class Painter {
   }
 
   double draw_axis(double y) {
-    const double step = nice(scale_ / 8);
+    const double step = nice(90 * scale_ / (x_of(scale_) - x_of(0)));
     for (double at = 0; at <= scale_; at += step) {
       scene_.add(words({x_of(at), y + 8}, count(at), Across::centre, Family::mono, Role::quiet,
                        small_text));
@@ -316,7 +318,7 @@ class Painter {
       scene_.add(words({room.x, y + 4},
                        fmt::format("{} cycles, {:.1f}% less", count(s_.answer.end),
                                    100 * share(now - s_.answer.end, now)),
-                       FontWeight::bold, normal_text));
+                       FontWeight::bold, heading_text));
       y += 22;
       const std::string then = fmt::format("Then: {}.", shares_text(s_.answer.path, 3));
       for (const std::string& line : wrapped(then, room.width, 2)) {
@@ -351,7 +353,7 @@ class Painter {
   }
 
   void draw_list(const Box& room, Scroll& scroll) {
-    if (room.height < 3 * table_row) return;
+    if (room.height < table_titles + 2 * table_row) return;
     Table table;
     table.name = "chain as a list";
     table.columns = {{"from", Across::right, Family::mono, 76},
@@ -392,7 +394,7 @@ class Painter {
   const WhyShown& s_;
   Size size_;
   bool changed_ = false;
-  double scale_ = 1;
+  double scale_ = 1, right_ = 0;  // cycles; where the chain's room ends
   WhyFrame frame_;
 };
 
@@ -441,9 +443,10 @@ std::string shares_text(const std::vector<PathStep>& path, std::size_t most) {
   std::string out;
   for (const PathKind kind : sim::kinds_of(path)) {
     if (most-- == 0) break;
-    out += fmt::format("{}{:.0f}% {}", out.empty() ? "" : ", ",
-                       100 * share(static_cast<double>(totals[static_cast<std::size_t>(kind)]), all),
-                       name_of(kind));
+    out +=
+        fmt::format("{}{:.0f}% {}", out.empty() ? "" : ", ",
+                    100 * share(static_cast<double>(totals[static_cast<std::size_t>(kind)]), all),
+                    name_of(kind));
   }
   return out;
 }

@@ -16,7 +16,7 @@ WhyView::WhyView(std::shared_ptr<const sim::Record> record,
 
 WhyAnswer WhyView::ask(const sim::WhatIf& what) const {
   const std::vector<double> times = graph_.times(what);
-  return {what, sim::RunGraph::end_of(times), graph_.path(what, times)};
+  return {what, graph_.end_of(times), graph_.path(what, times)};
 }
 
 }  // namespace tilescope

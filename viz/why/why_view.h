@@ -21,8 +21,7 @@ struct WhyAnswer {
 class WhyView {
  public:
   // The timeline is of this record.
-  WhyView(std::shared_ptr<const sim::Record> record,
-          std::shared_ptr<const sim::Timeline> timeline);
+  WhyView(std::shared_ptr<const sim::Record> record, std::shared_ptr<const sim::Timeline> timeline);
 
   const sim::Record& record() const { return *record_; }
   const WhyAnswer& run() const { return run_; }
