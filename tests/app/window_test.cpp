@@ -61,6 +61,8 @@ const std::vector<View>& views() {
       {"theatre_pair", "hgemm_v10 --m 512 --n 512 --k 512", "run; theatre at 8000", "dark"},
       {"theatre_hopper", "dense_gemm --m 256 --n 256 --k 512",
        "run; select theatre; theatre follow tile 3 0", "light"},
+      {"why", "hgemm_v7 --m 256 --n 256 --k 512", "run; why products 0", "light"},
+      {"handoffs", "hgemm_v10 --m 512 --n 512 --k 512", "run; select handoffs", "dark"},
       {"source", "hgemm_v8 --m 256 --n 256 --k 256", "run; go 3000; select source; look warp 4",
        "light"},
       {"registers", "hgemm_v4", "step barrier 3; select registers; look lane 5", "dark"},
