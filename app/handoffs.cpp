@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/deadlock.h"
 #include "app/descriptions.h"
 #include "app/devices.h"
 #include "app/files.h"
@@ -38,7 +39,9 @@ Outcome<PreparedRun> prepare(const HandoffsOptions& options, std::int64_t proces
   return prepare_run(options.of, *run);
 }
 
-Outcome<sim::Record> recorded(const HandoffsOptions& options, Terminal& terminal) {
+// `wants_cause`: of a deadlock its cause is told, and not what was handed on until then.
+Outcome<sim::Record> recorded(const HandoffsOptions& options, Terminal& terminal,
+                              bool wants_cause = false) {
   if (options.of.ends_with(".tsr")) {
     const Outcome<std::vector<std::byte>> file = read_file(options.of);
     if (!file) return file.error();
@@ -68,7 +71,8 @@ Outcome<sim::Record> recorded(const HandoffsOptions& options, Terminal& terminal
   if (!ran) return ran.error();
   Ran& one = ran->front();
   if (const auto error = finish(one, run->kernel, terminal)) return *error;
-  if (one.state == RunState::fault) {
+  const bool told = wants_cause && deadlock_in(one.execution->reports());
+  if (one.state == RunState::fault && !told) {
     terminal.say(text_of_reports(one.execution->reports(), false));
     terminal.say("What was handed on until then:");
   }
@@ -183,8 +187,16 @@ int explain_handoffs(const HandoffsOptions& options, Terminal& terminal) {
 }
 
 int explain_why(const HandoffsOptions& options, Terminal& terminal) {
-  const Outcome<sim::Record> record = recorded(options, terminal);
+  const Outcome<sim::Record> record = recorded(options, terminal, true);
   if (!record) return terminal.fail(record.error());
+  if (const DeadlockCause* const cause = deadlock_in(record->reports)) {
+    if (terminal.json()) {
+      terminal.document({{"ok", true}, {"kernel", record->kernel}, {"deadlock", to_json(*cause)}});
+    } else {
+      terminal.print(text_of(*cause));
+    }
+    return 0;
+  }
   const sim::Timeline timeline(*record);
   const sim::RunGraph graph(timeline);
   const std::vector<double> times = graph.times(options.what);

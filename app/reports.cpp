@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "app/deadlock.h"
 #include "core/run/report_groups.h"
 
 namespace tilescope {
@@ -19,6 +20,8 @@ ordered_json number(double value) {
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
+}  // namespace
+
 ordered_json site_json(const Site& site) {
   return {{"kernel", site.kernel},
           {"source", site.source},
@@ -31,6 +34,8 @@ ordered_json site_json(const Site& site) {
           {"warp", site.warp},
           {"lane", site.lane}};
 }
+
+namespace {
 
 ordered_json mismatch_json(const Mismatch& m, const DiffReport& diff) {
   return {{"index", m.index},
@@ -75,6 +80,11 @@ std::string text_of_report(const Report& r, const std::string& times) {
   if (!r.expected.empty()) out += fmt::format("\n  expected {}", r.expected);
   if (!r.found.empty()) out += fmt::format("\n  found    {}", r.found);
   if (!times.empty()) out += fmt::format("\n  {}", times);
+  if (r.deadlock && !r.deadlock->sentence.empty()) {
+    out +=
+        fmt::format("\n  why      {}\n  all of it: tilescope explain why, with the same arguments",
+                    r.deadlock->sentence);
+  }
   return out;
 }
 
@@ -110,6 +120,7 @@ ordered_json to_json(const std::vector<Report>& reports) {
                    {"found", r.found},
                    {"site", site_json(r.site)},
                    {"count", r.count}});
+    if (r.deadlock) out.back()["deadlock"] = to_json(*r.deadlock);
   }
   return out;
 }

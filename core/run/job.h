@@ -157,6 +157,8 @@ struct Evidence {
   std::optional<std::uint32_t> mbarrier;
 };
 
+struct DeadlockCause;  // core/run/deadlock_cause.h
+
 struct Report {
   Weight weight = Weight::fault;
   std::string kind;      // stable, for --json and tests: "out_of_bounds", "misaligned", ...
@@ -169,6 +171,8 @@ struct Report {
   std::uint64_t count = 1;  // how often at this site
   WarpSet warps = {};       // by whom; empty: only by the site's
   Evidence evidence;
+  // Where nobody goes on: why. Null: it is about something else, or read from a file.
+  std::shared_ptr<const DeadlockCause> deadlock = {};
 };
 
 struct Progress {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "core/run/deadlock_cause.h"
 #include "viz/machine/barrier_card.h"
 #include "viz/machine/fault_scene.h"
 #include "viz/scene/items.h"
@@ -148,12 +149,14 @@ std::vector<Said> said(const Report& report, const sim::Machine& machine, double
   if (const std::string why = why_in_flight(report); !why.empty()) {
     out.push_back({"why", wrapped(readable(why), room, most_lines)});
   }
-  if (!report.expected.empty())
+  const bool known = report.deadlock && !report.deadlock->sentence.empty();
+  if (known) out.push_back({"why", wrapped(report.deadlock->sentence, room, most_lines)});
+  if (!report.expected.empty() && !known)
     out.push_back({"expected", wrapped(readable(report.expected), room, most_lines)});
   // Where its sentence ends with what was found, that has been told.
   const bool told = report.evidence.parties.empty() && report.kind != "deadlock" &&
                     report.sentence.find(report.found) != std::string::npos;
-  const bool found = !report.found.empty() && report.evidence.parties.size() < 2 && !told;
+  const bool found = !known && !report.found.empty() && report.evidence.parties.size() < 2 && !told;
   if (found) out.push_back({"found", wrapped(readable(report.found), room, most_lines)});
   return out;
 }

@@ -1,17 +1,31 @@
 // Why the run took so long, and what if.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
+#include "core/run/deadlock_cause.h"
+#include "viz/scene/items.h"
 #include "viz/session/view_rows.h"
 #include "viz/session/why_session.h"
+#include "viz/why/deadlock_scene.h"
 
 namespace tilescope {
 namespace {
 
+// Of a run that nobody could go on with. Null: it is none.
+const DeadlockCause* deadlock_of(const ViewState& state) {
+  if (!state.result) return nullptr;
+  for (const Report& report : state.result->reports) {
+    if (report.deadlock && !report.deadlock->barriers.empty()) return report.deadlock.get();
+  }
+  return nullptr;
+}
+
 std::optional<Emptiness> no_why(const Session& session) {
   const ViewState& state = session.state;
-  if (state.timeline) return {};
+  if (state.timeline || deadlock_of(state)) return {};
   const std::string& name = state.kernel->name;
   if (session.running) {
     return Emptiness{
@@ -25,7 +39,27 @@ std::optional<Emptiness> no_why(const Session& session) {
       "run", "Run"};
 }
 
+// Its sentence stands, and what is below it is scrolled.
+void draw_deadlock_view(Session& session, Picture& out, const DeadlockCause& cause, Size size) {
+  Scroll& scroll = session.scrolls[session.state.view];
+  const double edge = table_edge;
+  double y = 24;
+  draw_title(out.scene, fmt::format("Why {} stands still", session.state.kernel->name), {edge, y});
+  y += 30;
+  for (const std::string& line : wrapped(cause.sentence, size.width - 2 * edge, 6)) {
+    out.scene.add(words({edge, y}, line));
+    y += 18;
+  }
+  const Box room{0, y, size.width, std::max(0.0, size.height - y)};
+  out.scroll = std::max(0.0, deadlock_height(cause, room.width) - room.height);
+  scroll.at = std::min(scroll.at, *out.scroll);
+  draw_deadlock(out.scene, cause, room, scroll.at);
+}
+
 void draw_why_view(Session& session, Picture& out, const Drawing& how) {
+  if (const DeadlockCause* cause = deadlock_of(session.state)) {
+    return draw_deadlock_view(session, out, *cause, how.size);
+  }
   const auto view = why_of(session);
   const WhyShown shown{*view, why_answer(session, *view), session.theme()};
   out.why = draw_why(out.scene, shown, how.size, session.scrolls[session.state.view]);
@@ -34,7 +68,9 @@ void draw_why_view(Session& session, Picture& out, const Drawing& how) {
 
 Json why_json(const Session& session, const Picture& picture) {
   Json out = describe(picture.scene);
-  if (const auto view = why_of(session)) {
+  if (const DeadlockCause* cause = deadlock_of(session.state)) {
+    out["deadlock"] = describe_deadlock(*cause);
+  } else if (const auto view = why_of(session)) {
     out["why"] = describe_why({*view, why_answer(session, *view), session.theme()});
   }
   return out;

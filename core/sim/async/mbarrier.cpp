@@ -101,6 +101,30 @@ void note_arrival(Mbarrier& b, Actor who, u32 rank) {
   if (b.arrived.size() < most_kept) b.arrived.push_back({warp, lane, who.pc, b.phase, false, rank});
 }
 
+void note_visit(Mbarrier& b, const Signal& what, Actor who, u32 rank) {
+  const u32 warp = who.thread / 32;
+  const auto same = [&](const Visits& v) {
+    return v.pc == who.pc && v.warp == warp && v.rank == rank;
+  };
+  auto v = std::find_if(b.visits.begin(), b.visits.end(), same);
+  if (v == b.visits.end()) {
+    if (b.visits.size() == Mbarrier::most_visits) return;
+    b.visits.push_back({rank, warp, who.pc});
+    v = b.visits.end() - 1;
+  }
+  if (v->phases == 0 || v->phase != b.phase) {
+    ++v->phases;
+    v->phase = b.phase;
+    v->times_before = std::exchange(v->times, 0);
+    v->bytes_before = std::exchange(v->bytes, 0);
+  }
+  ++v->times;
+  v->bytes += u64{what.expected_bytes} + what.complete_bytes;
+  v->arrives = v->arrives || what.arrivals;
+  v->expects = v->expects || what.expected_bytes;
+  v->brings = v->brings || what.complete_bytes;
+}
+
 // What the actor did, and has seen, goes to those who will wait for this phase. A thread of another
 // block stands for all of that one (core/sim/machine/cluster.cpp); where it is relaxed, or its
 // scope is .cta, which does not include the waiter (8.5, 8.7: not morally strong), it passes on
@@ -493,6 +517,7 @@ bool signal_mbarrier(Model& machine, Block& block, u32 offset, const Signal& wha
   const Block& home = home_of(machine, block, who);
   block.heard |= home.heard;
   if (what.arrivals) note_arrival(*b, who, home.rank);
+  note_visit(*b, what, who, home.rank);
   // Of other pairs' TMEM nobody of this pair asks.
   if (what.arrivals && home.rank / 2 == block.rank / 2) {
     home.tensor.tell(who.thread / 32, b->tensor_arriving);

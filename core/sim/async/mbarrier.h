@@ -53,6 +53,16 @@ struct Attendance {
   std::uint32_t rank = 0;   // in the cluster, of the block of those who arrived
 };
 
+// What a warp's instruction has done to an mbarrier so far: to tell why it does not come again.
+struct Visits {
+  std::uint32_t rank = 0, warp = 0, pc = 0;   // whose
+  std::uint64_t phases = 0;                   // in how many it came
+  std::uint64_t phase = 0;                    // the last of these
+  std::uint64_t times = 0, times_before = 0;  // in that one, and in the one before that it came in
+  std::uint64_t bytes = 0, bytes_before = 0;  // likewise: expected, or brought
+  bool arrives = false, expects = false, brings = false;
+};
+
 // Who does something to an mbarrier: a lane, or an operation for the lane that issued it.
 struct Actor {
   std::uint32_t thread = 0, pc = 0;
@@ -87,6 +97,8 @@ struct Mbarrier {
   bool spoilt = false;
   std::vector<Attendance> arrived, arrived_before;  // in this phase, and in the one before
   std::vector<Attendance> waiting;
+  std::vector<Visits> visits;  // of at most most_visits
+  static constexpr std::size_t most_visits = 96;
   Races::Clock arriving{}, completed{};  // what those who arrive have done; of the phase before
   TensorClock tensor_arriving, tensor_completed;  // the same of tcgen05
   Actor completer;                                // of the phase before

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/sim/checks/cause.h"
 #include "core/sim/checks/evidence.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/machine/waits.h"
@@ -255,6 +256,16 @@ void report_deadlock(Model& machine, const Block& last) {
     r.evidence.place.of = Evidence::Place::Of::barrier;
     r.evidence.place.block = block.number;
     r.evidence.place.begin = first->barrier;
+  }
+  if (!machine.supposes) {
+    std::vector<WaitingSplit> order;
+    std::set<std::uint32_t> helpful;
+    for (const Waiter& w : waiters) {
+      if (w.split->wait == Wait::none) continue;
+      order.push_back({w.block, w.warp, w.split});
+      if (w.waits_over && w.sound) helpful.insert(w.split->mbarrier);
+    }
+    r.deadlock = cause_of(machine, last, order, helpful);
   }
   r.site = machine.site(
       block, first_warp->index * 32 + static_cast<std::uint32_t>(__builtin_ctz(first->mask)),

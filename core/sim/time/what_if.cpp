@@ -74,6 +74,65 @@ void forget_what_is_done(Block& block) {
 
 }  // namespace
 
+namespace {
+
+// All that has come to the mbarriers of the cluster.
+std::vector<Brought> all_brought(const Model& machine, const Block& of) {
+  std::vector<Brought> out;
+  for (std::uint32_t rank = 0; rank < machine.cluster_size; ++rank) {
+    for (const auto& [offset, barrier] : machine.member(of, rank)->mbarriers) {
+      for (const Visits& v : barrier.visits) out.push_back({rank, offset, v});
+    }
+  }
+  return out;
+}
+
+// The copy is at this moment: all mbarriers of the cluster at `offset` that are waited for are
+// complete. Answers false after a fault.
+bool complete_all(Model& then, const Block& same, std::uint32_t offset) {
+  for (std::uint32_t rank = 0; rank < then.cluster_size; ++rank) {
+    Block& member = *then.member(same, rank);
+    const auto waits = [&](const Warp& w) { return waits_at(w, offset); };
+    if (std::none_of(member.warps.begin(), member.warps.end(), waits)) continue;
+    if (!suppose_complete(then, member, offset, actor_at(member, offset))) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<Brought> brought_if_complete(const Model& machine, const Block& block,
+                                         std::uint32_t offset) {
+  constexpr std::uint64_t most = 1u << 14, step = 32;
+  Model then = machine;
+  then.supposes = true;
+  then.watcher.stop_at({});
+  const std::uint64_t number = block.number;
+  for (std::uint32_t rank = 0; rank < then.cluster_size; ++rank) {
+    forget_what_is_done(*then.member(*find_block(then.blocks, number), rank));
+  }
+  if (!complete_all(then, *find_block(then.blocks, number), offset)) return {};
+  const std::vector<Brought> before = all_brought(machine, block);
+  std::vector<Brought> out;
+  for (std::uint64_t ran = 0; ran < most; ran += step) {
+    const bool goes_on = then.scheduler.run(step) == RunState::running;
+    const Block* const same = find_block(then.blocks, number);
+    if (!same) break;
+    for (const Brought& now : all_brought(then, *same)) {
+      const auto is = [&](const Brought& b) {
+        return b.rank == now.rank && b.offset == now.offset && b.by.rank == now.by.rank &&
+               b.by.warp == now.by.warp && b.by.pc == now.by.pc;
+      };
+      const auto old = std::find_if(before.begin(), before.end(), is);
+      const bool more =
+          old == before.end() || old->by.phases != now.by.phases || old->by.times != now.by.times;
+      if (more && std::none_of(out.begin(), out.end(), is)) out.push_back(now);
+    }
+    if (!goes_on) break;
+  }
+  return out;
+}
+
 Consequence if_complete(const Model& machine, const Block& block, std::uint32_t offset) {
   Model then = machine;
   then.supposes = true;
@@ -90,12 +149,7 @@ Consequence if_complete(const Model& machine, const Block& block, std::uint32_t 
       others.push_back(waiter_of(member, w));
     }
   }
-  for (std::uint32_t rank = 0; rank < then.cluster_size; ++rank) {
-    Block& member = *then.member(same, rank);
-    const auto waits = [&](const Warp& w) { return waits_at(w, offset); };
-    if (std::none_of(member.warps.begin(), member.warps.end(), waits)) continue;
-    if (!suppose_complete(then, member, offset, actor_at(member, offset))) return {};
-  }
+  if (!complete_all(then, same, offset)) return {};
   const auto gone = [&](const Waiter& w) { return went_on(then, w); };
   for (std::uint64_t ran = 0; ran < worth_it; ran += slice) {
     if (std::all_of(others.begin(), others.end(), gone)) break;

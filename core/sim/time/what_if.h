@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/sim/async/mbarrier.h"
+
 namespace tilescope::sim {
 
 class Model;
@@ -28,5 +30,15 @@ struct Consequence {
 // Nobody in the cluster of `block` can go on, and some wait for the current phase of its mbarrier
 // at `offset`: if that were complete?
 Consequence if_complete(const Model& machine, const Block& block, std::uint32_t offset);
+
+// What came to an mbarrier.
+struct Brought {
+  std::uint32_t rank = 0, offset = 0;  // the mbarrier's
+  Visits by;
+};
+// If the phase of the mbarrier at `offset` were complete: what would come to those of the cluster,
+// that one included, before much else has happened.
+std::vector<Brought> brought_if_complete(const Model& machine, const Block& block,
+                                         std::uint32_t offset);
 
 }  // namespace tilescope::sim

@@ -1,0 +1,569 @@
+#include "core/sim/checks/cause.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "core/sim/checks/derive.h"
+#include "core/sim/checks/ways.h"
+#include "core/sim/machine/waits.h"
+#include "core/sim/time/what_if.h"
+
+namespace tilescope::sim {
+namespace {
+
+using Cause = DeadlockCause;
+using ptx::Op;
+using ptx::Operand;
+using ptx::Step;
+using Why = DeadlockCause::Why;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+// An instruction that does something to a barrier that others wait for.
+struct Signaller {
+  u32 pc = 0;
+  Operand place;  // the mbarrier's address; the barrier's number
+  bool arrives = false, expects = false, brings = false;
+  bool by_rank = false;  // its address says which CTA's mbarrier; else that may be others' too
+};
+
+std::optional<Signaller> mbarrier_signaller(const ptx::Program& program, u32 pc) {
+  const ptx::Instruction& i = program.code[pc];
+  const auto& rules = ptx::operands_of(ptx::opcode(i.op), i.form);
+  const Operand* const operands = program.operands_of(i);
+  Signaller out;
+  out.pc = pc;
+  const Operand* address = nullptr;
+  for (u32 k = 0; k < i.count && k < rules.size(); ++k) {
+    using Kind = ptx::OperandRule::Kind;
+    if (rules[k].kind == Kind::mbarrier_address) {
+      address = &operands[k];
+      out.brings = true;
+      break;
+    }
+    if (!address && operands[k].kind == Operand::Kind::address) address = &operands[k];
+  }
+  if (!address) return {};
+  out.place = *address;
+  if (out.brings) return out;
+  if (i.op == Op::mbarrier) {
+    out.by_rank = true;
+    switch (i.modifiers.step()) {
+      case Step::expect_tx:
+        out.expects = true;
+        return out;
+      case Step::complete_tx:
+        out.brings = true;
+        return out;
+      case Step::arrive:
+      case Step::arrive_drop:
+        out.arrives = true;
+        out.expects = i.modifiers.has(ptx::Field::expects);
+        return out;
+      default:
+        return {};
+    }
+  }
+  out.arrives = i.modifiers.has(ptx::Field::on_mbarrier) ||
+                i.modifiers.tensor_step() == ptx::TensorStep::commit;
+  if (out.arrives) return out;
+  return {};
+}
+
+// bar.sync, bar.arrive, bar.red and their synonyms.
+std::optional<Signaller> bar_signaller(const ptx::Program& program, u32 pc) {
+  const ptx::Instruction& i = program.code[pc];
+  const bool bar = (i.op == Op::bar || i.op == Op::barrier) && i.unit == ptx::Unit::barrier;
+  if (!bar || i.modifiers.has(ptx::Field::cluster) || i.modifiers.has(ptx::Field::warp)) return {};
+  Signaller out;
+  out.pc = pc;
+  out.arrives = true;
+  for (u32 k = 0; k < i.count; ++k) {
+    const Operand& o = program.operands_of(i)[k];
+    if (o.written || o.kind == Operand::Kind::predicate || o.kind == Operand::Kind::none) continue;
+    out.place = o;
+    return out;
+  }
+  return {};
+}
+
+std::optional<Signaller> cluster_signaller(const ptx::Program& program, u32 pc) {
+  const ptx::Instruction& i = program.code[pc];
+  if (i.unit != ptx::Unit::barrier || !i.modifiers.has(ptx::Field::cluster) ||
+      i.modifiers.operation() == ptx::Operation::wait) {
+    return {};
+  }
+  Signaller out;
+  out.pc = pc;
+  out.arrives = true;
+  return out;
+}
+
+// Lanes that go together, or that have exited.
+struct Actor {
+  Block* block = nullptr;
+  Warp* warp = nullptr;
+  const Split* split = nullptr;  // null: exited
+  Mask lanes = 0;
+  u32 next = Ways::exited;
+  std::size_t waits_for = Cause::none;
+  std::shared_ptr<Ways> ways;
+};
+
+class Search {
+ public:
+  Search(Model& machine, const Block& last, const std::vector<WaitingSplit>& waiting,
+         const std::set<u32>& helpful)
+      : machine_(machine), last_(last), waiting_(waiting), helpful_(helpful), derive_(machine) {}
+
+  std::shared_ptr<const Cause> run() {
+    out_.cluster_size = machine_.cluster_size;
+    find_barriers();
+    find_actors();
+    ask_what_if();
+    for (std::size_t b = 0; b < out_.barriers.size(); ++b) find_sources(b);
+    find_cycle();
+    out_.sentence = first_cause_text(out_);
+    return std::make_shared<const Cause>(std::move(out_));
+  }
+
+ private:
+  Site site(const Block& block, const Warp& warp, Mask lanes, u32 pc) const {
+    const u32 lane = lanes ? static_cast<u32>(__builtin_ctz(lanes)) : 0;
+    return machine_.site(block, warp.index * 32 + lane, pc);
+  }
+
+  // ---- what is waited for, and by whom ----
+
+  std::size_t barrier_of(const Block& block, const Split& s) {
+    using Of = Cause::WaitedFor::Of;
+    Cause::WaitedFor b;
+    b.rank = block.rank;
+    b.block = block.number;
+    if (s.wait == Wait::mbarrier) {
+      b.object = s.mbarrier;
+    } else if (s.wait == Wait::barrier) {
+      b.of = Of::barrier;
+      b.object = s.barrier;
+    } else if (s.wait == Wait::cluster) {
+      b.of = Of::cluster;
+      b.rank = 0;
+    } else {
+      return Cause::none;
+    }
+    for (std::size_t k = 0; k < out_.barriers.size(); ++k) {
+      const Cause::WaitedFor& o = out_.barriers[k];
+      if (o.of == b.of && o.rank == b.rank && o.object == b.object) return k;
+    }
+    describe(block, s, b);
+    out_.barriers.push_back(std::move(b));
+    return out_.barriers.size() - 1;
+  }
+
+  void describe(const Block& block, const Split& s, Cause::WaitedFor& b) const {
+    const std::string home =
+        machine_.cluster_size > 1 ? fmt::format(" of CTA {}", block.rank) : std::string();
+    if (s.wait == Wait::cluster) {
+      b.name = "barrier.cluster";
+      for (u32 rank = 0; rank < machine_.cluster_size; ++rank) {
+        for (const Warp& w : machine_.member(block, rank)->warps) {
+          b.count += static_cast<u32>(__builtin_popcount(w.live));
+          b.pending += static_cast<u32>(__builtin_popcount(w.live & ~w.cluster_arrived));
+        }
+      }
+      return;
+    }
+    if (s.wait == Wait::barrier) {
+      const Barrier& at = block.barriers[s.barrier];
+      b.name = fmt::format("bar {}", s.barrier) + home;
+      b.count = at.expected ? at.expected : block.live_threads;
+      b.pending = b.count - std::min(b.count, at.there());
+      return;
+    }
+    b.name = barrier_name(machine_.barrier_names(), s.mbarrier) + home;
+    const auto found = block.mbarriers.find(s.mbarrier);
+    if (found == block.mbarriers.end()) return;
+    MbarrierBits bits;
+    unpack(found->second.word, bits);
+    b.phase = found->second.phase;
+    b.count = found->second.count;
+    b.pending = bits.pending;
+    b.bytes = bits.transactions;
+    b.made = machine_.site(block, found->second.maker, found->second.made_at);
+    b.would_help = helpful_.count(s.mbarrier) != 0;
+  }
+
+  void find_barriers() {
+    for (const WaitingSplit& w : waiting_) {
+      Cause::Waiting one;
+      one.pc = waiting_at(*w.split);
+      one.waits_for = barrier_of(*w.block, *w.split);
+      one.warps = {w.block->rank, u64{1} << w.warp->index};
+      one.lanes = w.split->mask;
+      one.site = site(*w.block, *w.warp, w.split->mask, one.pc);
+      one.opcode = opcode_text(machine_.program().code[one.pc].text);
+      if (w.split->wait == Wait::mbarrier) one.phase = w.split->phase;
+      if (one.waits_for == Cause::none)
+        one.words = wait_text(machine_, *w.block, *w.warp, *w.split, false);
+      const auto same = std::find_if(out_.waiting.begin(), out_.waiting.end(), [&](const auto& o) {
+        return o.warps.rank == one.warps.rank && o.lanes == one.lanes && o.pc == one.pc &&
+               o.waits_for == one.waits_for && o.phase == one.phase && o.words == one.words;
+      });
+      if (same == out_.waiting.end()) {
+        out_.waiting.push_back(std::move(one));
+      } else {
+        same->warps.mask |= one.warps.mask;
+      }
+    }
+  }
+
+  void find_actors() {
+    for (u32 rank = 0; rank < machine_.cluster_size; ++rank) {
+      Block& block = *machine_.member(last_, rank);
+      const u64 threads = machine_.launch.block.count();
+      for (Warp& warp : block.warps) {
+        for (const Split& s : warp.splits) {
+          Actor a{&block, &warp, &s, s.mask, s.pc, barrier_of(block, s), {}};
+          actors_.push_back(std::move(a));
+        }
+        const u64 mine = threads - u64{warp.index} * 32;
+        const Mask there = mine >= 32 ? ~Mask{0} : (Mask{1} << mine) - 1;
+        if (there & ~warp.live) {
+          actors_.push_back(
+              {&block, &warp, nullptr, there & ~warp.live, Ways::exited, Cause::none, {}});
+        }
+      }
+    }
+    for (Actor& a : actors_) {
+      a.ways = std::make_shared<Ways>(derive_, *a.block, *a.warp, a.lanes);
+    }
+  }
+
+  // What would come, if each of the mbarriers that are waited for were complete.
+  void ask_what_if() {
+    constexpr std::size_t most_asked = 12;
+    std::set<u32> offsets;
+    for (const Cause::WaitedFor& b : out_.barriers) {
+      if (b.of == Cause::WaitedFor::Of::mbarrier) offsets.insert(b.object);
+    }
+    if (offsets.size() > most_asked) return;
+    for (const u32 offset : offsets) {
+      for (const Brought& b : brought_if_complete(machine_, last_, offset)) brought_.push_back(b);
+    }
+  }
+
+  // ---- who could have come ----
+
+  const Mbarrier* mbarrier_of(const Cause::WaitedFor& b) const {
+    const Block* const block = machine_.member(last_, b.rank);
+    const auto found = block->mbarriers.find(b.object);
+    return found == block->mbarriers.end() ? nullptr : &found->second;
+  }
+
+  static const Visits* visits_of(const Mbarrier* b, const Actor& a, u32 pc) {
+    if (!b) return nullptr;
+    for (const Visits& v : b->visits) {
+      if (v.rank == a.block->rank && v.warp == a.warp->index && v.pc == pc) return &v;
+    }
+    return nullptr;
+  }
+
+  // What else than `b` this instruction was on, or would be next: the names of mbarriers. Of this
+  // warp; where it has not executed it, of any.
+  std::vector<std::string> others(const Cause::WaitedFor& b, const Actor& a, u32 pc) const {
+    std::vector<std::string> own, all;
+    const auto add = [&](const Brought& x) {
+      if (x.by.pc != pc || (x.rank == b.rank && x.offset == b.object)) return;
+      std::string name = barrier_name(machine_.barrier_names(), x.offset);
+      if (x.rank != b.rank) name += fmt::format(" of CTA {}", x.rank);
+      if (!std::count(all.begin(), all.end(), name)) all.push_back(name);
+      const bool its = x.by.rank == a.block->rank && x.by.warp == a.warp->index;
+      if (its && !std::count(own.begin(), own.end(), name)) own.push_back(name);
+    };
+    for (u32 rank = 0; rank < machine_.cluster_size; ++rank) {
+      for (const auto& [offset, m] : machine_.member(last_, rank)->mbarriers) {
+        for (const Visits& v : m.visits) add({rank, offset, v});
+      }
+    }
+    for (const Brought& x : brought_) add(x);
+    return own.empty() ? all : own;
+  }
+
+  bool would_bring(const Cause::WaitedFor& b, const Actor& a, u32 pc) const {
+    return std::any_of(brought_.begin(), brought_.end(), [&](const Brought& x) {
+      return x.rank == b.rank && x.offset == b.object && x.by.rank == a.block->rank &&
+             x.by.warp == a.warp->index && x.by.pc == pc;
+    });
+  }
+
+  enum class Match : std::uint8_t { no, unknown, yes };
+
+  // Is it on this barrier, by its address?
+  Match match(const Cause::WaitedFor& b, const Actor& a, const Signaller& s) {
+    using Of = Cause::WaitedFor::Of;
+    if (b.of == Of::cluster) return Match::yes;
+    if (b.of == Of::barrier && a.block->rank != b.rank) return Match::no;
+    const auto v = derive_.value(*a.block, *a.warp, s.place);
+    if (!v) return Match::unknown;
+    bool any = false;
+    for (Mask rest = a.lanes; rest; rest &= rest - 1) {
+      const u64 at = (*v)[static_cast<std::size_t>(__builtin_ctz(rest))];
+      if (b.of == Of::barrier) {
+        any = any || at == b.object;
+        continue;
+      }
+      const u32 start = machine_.program().shared_start;
+      const u64 window = at >= ptx::shared_base ? at - ptx::shared_base : at;
+      const u32 offset = static_cast<u32>(window & ((1u << ptx::rank_shift) - 1)) - start;
+      const u32 rank = static_cast<u32>(window >> ptx::rank_shift);
+      any = any || (offset == b.object && (!s.by_rank || rank == b.rank));
+    }
+    return any ? Match::yes : Match::no;
+  }
+
+  // "full" of "full[1] of CTA 0".
+  static std::string_view stem(std::string_view name) { return name.substr(0, name.find('[')); }
+
+  // Why these lanes do not execute it on `b` now. Nothing: it is none of theirs. `sure`: it is, or
+  // was, theirs to do; else it may be.
+  std::optional<Cause::NotCome> why_not(const Cause::WaitedFor& b, const Actor& a,
+                                        const Signaller& s, bool& sure) {
+    const Mbarrier* const m = b.of == Cause::WaitedFor::Of::mbarrier ? mbarrier_of(b) : nullptr;
+    const Visits* const v = visits_of(m, a, s.pc);
+    const Match matches = v ? Match::yes : match(b, a, s);
+    if (matches == Match::no) return {};
+    sure = matches == Match::yes;
+    Cause::NotCome why;
+    why.warps = {a.block->rank, u64{1} << a.warp->index};
+    why.phases = v ? v->phases : 0;
+    const bool came = m ? v && v->phase == b.phase : has_arrived(b, a);
+    if (came) {
+      why.why = Why::came;
+      return why;
+    }
+    if (a.ways->ahead(a.next, s.pc)) {
+      why.why = Why::waits;
+      why.pc = a.split ? waiting_at(*a.split) : 0;
+      why.site = site(*a.block, *a.warp, a.lanes, why.pc);
+      why.waits_for = a.waits_for;
+      sure = sure || would_bring(b, a, s.pc);
+      if (!v) why.detail = elsewhere(b, a, s.pc, sure);
+      if (why.detail == none_of_these) return {};
+      return why;
+    }
+    const std::string where = v ? std::string() : elsewhere(b, a, s.pc, sure);
+    if (where == none_of_these) return {};
+    if (!where.empty()) {
+      why.why = Why::elsewhere;
+      why.detail = where;
+      return why;
+    }
+    const auto past = a.ways->past(a.next, s.pc);
+    why.why = past ? Why::branch : Why::left;
+    if (past) {
+      why.pc = past->pc;
+      why.site = site(*a.block, *a.warp, a.lanes, past->pc);
+      if (past->closed) why.detail = derive_.guard_text(*a.block, *a.warp, past->pc, a.lanes);
+    } else if (const auto taken = derive_.guard(*a.block, *a.warp, s.pc);
+               !v && taken && !(*taken & a.lanes)) {
+      why.why = Why::predicate;
+      why.pc = s.pc;
+      why.detail = derive_.guard_text(*a.block, *a.warp, s.pc, a.lanes);
+    }
+    return why;
+  }
+
+  static constexpr const char* none_of_these = "-";
+
+  // The others that it was on, where it may be on `b` as well: those of one array, as far as names
+  // say so. `none_of_these`: it is of another.
+  std::string elsewhere(const Cause::WaitedFor& b, const Actor& a, u32 pc, bool sure) const {
+    if (b.of != Cause::WaitedFor::Of::mbarrier) return {};
+    std::string out;
+    bool kin = false;
+    const std::vector<std::string> names = others(b, a, pc);
+    for (const std::string& name : names) {
+      kin = kin || stem(name) == stem(b.name) || name.rfind("mbarrier ", 0) == 0;
+      out += (out.empty() ? "" : ", ") + name;
+    }
+    return names.empty() || kin || sure ? out : none_of_these;
+  }
+
+  // At a barrier of the CTA or the cluster.
+  static bool has_arrived(const Cause::WaitedFor& b, const Actor& a) {
+    if (b.of == Cause::WaitedFor::Of::cluster)
+      return (a.lanes & a.warp->live & ~a.warp->cluster_arrived) == 0;
+    return a.split && a.split->wait == Wait::barrier && a.split->barrier == b.object;
+  }
+
+  static int weight(const Cause::NotCome& n) {
+    switch (n.why) {
+      case Why::waits:
+        return 0;
+      case Why::left:
+      case Why::branch:
+      case Why::predicate:
+        return n.phases ? 1 : 3;
+      case Why::elsewhere:
+        return 2;
+      case Why::came:
+        return 4;
+      default:
+        return 5;
+    }
+  }
+
+  static void merge(std::vector<Cause::NotCome>& into, Cause::NotCome why) {
+    for (Cause::NotCome& o : into) {
+      if (o.why != why.why || o.warps.rank != why.warps.rank || o.pc != why.pc ||
+          o.waits_for != why.waits_for || o.phases != why.phases ||
+          (o.detail != why.detail && why.why != Why::branch)) {
+        continue;
+      }
+      o.warps.mask |= why.warps.mask;
+      o.detail = common(o.detail, why.detail);
+      return;
+    }
+    into.push_back(std::move(why));
+  }
+
+  // What several warps have in common of their predicates.
+  static std::string common(const std::string& a, const std::string& b) {
+    if (a == b) return a;
+    const std::size_t with = a.find(", with ");
+    return with != std::string::npos && a.compare(0, with, b, 0, with) == 0
+               ? a.substr(0, with) + ")"
+               : std::string();
+  }
+
+  std::vector<Signaller> signallers(const Cause::WaitedFor& b) const {
+    using Of = Cause::WaitedFor::Of;
+    const ptx::Program& program = machine_.program();
+    std::vector<Signaller> out;
+    for (u32 pc = 0; pc < program.code.size(); ++pc) {
+      const auto s = b.of == Of::mbarrier  ? mbarrier_signaller(program, pc)
+                     : b.of == Of::barrier ? bar_signaller(program, pc)
+                                           : cluster_signaller(program, pc);
+      if (s) out.push_back(*s);
+    }
+    return out;
+  }
+
+  void find_sources(std::size_t number) {
+    Cause::WaitedFor& b = out_.barriers[number];
+    const Mbarrier* const m = b.of == Cause::WaitedFor::Of::mbarrier ? mbarrier_of(b) : nullptr;
+    std::vector<Cause::Source> certain, possible;
+    for (const Signaller& s : signallers(b)) {
+      Cause::Source sure_ones, other_ones;
+      const Actor* first = nullptr;
+      bool theirs = false;  // somebody comes, came or will come to it
+      for (const Actor& a : actors_) {
+        bool sure = false;
+        const auto why = why_not(b, a, s, sure);
+        if (!why) continue;
+        const bool closed = why->why == Why::branch && !why->phases;
+        if (!first || (sure && !closed && !theirs)) first = &a;
+        theirs = theirs || (sure && !closed);
+        merge(sure ? sure_ones.not_come : other_ones.not_come, *why);
+      }
+      if (!first) continue;
+      Cause::Source& out = sure_ones.not_come.empty() ? other_ones : sure_ones;
+      out.certain = &out == &sure_ones;
+      out.pc = s.pc;
+      out.opcode = opcode_text(machine_.program().code[s.pc].text);
+      out.site = site(*first->block, *first->warp, first->lanes, s.pc);
+      out.arrives = s.arrives;
+      out.expects = s.expects;
+      out.brings = s.brings;
+      if (m) count(*m, s.pc, out);
+      std::stable_sort(out.not_come.begin(), out.not_come.end(),
+                       [](const auto& x, const auto& y) { return weight(x) < weight(y); });
+      (&out == &sure_ones ? certain : possible).push_back(std::move(out));
+    }
+    b.sources = certain.empty() ? std::move(possible) : std::move(certain);
+    std::stable_sort(b.sources.begin(), b.sources.end(),
+                     [&](const auto& x, const auto& y) { return order(b, x) < order(b, y); });
+  }
+
+  // Sources that lack are told before those that came; of what is missing, arrivals or bytes, those
+  // that bring it.
+  static std::pair<int, int> order(const Cause::WaitedFor& b, const Cause::Source& s) {
+    const bool apt = b.pending ? s.arrives : s.brings || s.expects;
+    return {!apt, s.not_come.empty() ? 9 : weight(s.not_come.front())};
+  }
+
+  static void count(const Mbarrier& m, u32 pc, Cause::Source& out) {
+    for (const Visits& v : m.visits) {
+      if (v.pc != pc) continue;
+      const bool now = v.phase == m.phase;
+      out.bytes += now ? v.bytes : 0;
+      out.bytes_before += now ? v.bytes_before : v.bytes;
+      out.times += now ? v.times : 0;
+    }
+  }
+
+  // ---- who waits for whom ----
+
+  // Those barriers that stand before what `b` lacks: of the waits of who would bring it.
+  std::vector<std::size_t> stands_before(std::size_t b) const {
+    std::vector<std::size_t> out;
+    for (const Cause::Source& s : out_.barriers[b].sources) {
+      for (const Cause::NotCome& n : s.not_come) {
+        if (n.why == Why::waits && n.waits_for != Cause::none &&
+            !std::count(out.begin(), out.end(), n.waits_for)) {
+          out.push_back(n.waits_for);
+        }
+      }
+    }
+    return out;
+  }
+
+  bool walk(std::size_t at, std::vector<std::size_t>& way, std::vector<char>& seen) {
+    for (const std::size_t next : stands_before(at)) {
+      const auto before = std::find(way.begin(), way.end(), next);
+      if (before != way.end()) {
+        out_.cycle.assign(before, way.end());
+        return true;
+      }
+      if (seen[next]) continue;
+      seen[next] = 1;
+      way.push_back(next);
+      if (walk(next, way, seen)) return true;
+      way.pop_back();
+    }
+    return false;
+  }
+
+  void find_cycle() {
+    std::vector<char> seen(out_.barriers.size(), 0);
+    for (std::size_t b = 0; b < out_.barriers.size(); ++b) {
+      if (seen[b]) continue;
+      seen[b] = 1;
+      std::vector<std::size_t> way{b};
+      if (walk(b, way, seen)) return;
+    }
+  }
+
+  Model& machine_;
+  const Block& last_;
+  const std::vector<WaitingSplit>& waiting_;
+  const std::set<u32>& helpful_;
+  Derivation derive_;
+  std::vector<Actor> actors_;
+  std::vector<Brought> brought_;
+  Cause out_;
+};
+
+}  // namespace
+
+std::shared_ptr<const DeadlockCause> cause_of(Model& machine, const Block& last,
+                                              const std::vector<WaitingSplit>& waiting,
+                                              const std::set<std::uint32_t>& helpful) {
+  return Search(machine, last, waiting, helpful).run();
+}
+
+}  // namespace tilescope::sim

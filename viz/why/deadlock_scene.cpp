@@ -1,0 +1,389 @@
+#include "viz/why/deadlock_scene.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "viz/scene/items.h"
+#include "viz/scene/number_words.h"
+#include "viz/scene/site_words.h"
+
+namespace tilescope {
+namespace {
+
+using Cause = DeadlockCause;
+using Why = DeadlockCause::Why;
+
+constexpr double line = 18, gap = 12, edge_room = 40;
+constexpr std::size_t most_sources = 4, most_reasons = 3;
+
+// The columns: who waits, for what, who could have brought it; and the edge for lines between rows.
+struct Columns {
+  Box waiters, barriers, sources;
+  double edge = 0;
+};
+Columns columns_of(const Box& room) {
+  const double all = room.width - 2 * between - edge_room;
+  const double arrows = std::min(48.0, all * 0.06);
+  const double rest = all - 2 * arrows;
+  Columns out;
+  out.waiters = {room.x + between, room.y, rest * 0.27, room.height};
+  out.barriers = {out.waiters.right() + arrows, room.y, rest * 0.23, room.height};
+  out.sources = {out.barriers.right() + arrows, room.y, rest * 0.5, room.height};
+  out.edge = out.sources.right();
+  return out;
+}
+
+// "look block 0 warp 4 line kernels/a.cu:52 in source"
+std::string look_command(std::uint64_t block, std::uint32_t warp, const Site& site) {
+  const std::string at = site.caller_line   ? fmt::format("{}:{}", site.caller, site.caller_line)
+                         : site.source_line ? fmt::format("{}:{}", site.source, site.source_line)
+                                            : fmt::format("ptx:{}", site.ptx_line);
+  return fmt::format("look block {} warp {} line {} in source", block, warp, at);
+}
+
+std::uint32_t first_warp(const Cause::Warps& warps) {
+  return warps.mask ? static_cast<std::uint32_t>(__builtin_ctzll(warps.mask)) : 0;
+}
+
+// Opcodes without what says how: "tcgen05.commit", "mbarrier.arrive.expect_tx".
+std::string short_opcode(const std::string& opcode) {
+  const std::size_t end =
+      std::min({opcode.find("::"), opcode.find(".shared"), opcode.find(".cta_group"),
+                opcode.find(".release"), opcode.find(".relaxed"), opcode.find(".b64")});
+  std::string out = opcode.substr(0, end);
+  if (opcode.rfind("cp.async.bulk.tensor", 0) == 0) return "cp.async.bulk.tensor";
+  return out;
+}
+
+struct Words {
+  std::string text;
+  Role role = Role::text;
+  bool bold = false, mono = false;
+};
+struct Card {
+  std::vector<Words> lines;
+  std::string command, hint;
+  bool wrong = false;
+  double height() const { return static_cast<double>(lines.size()) * line + 12; }
+};
+
+void add_wrapped(Card& card, const std::string& text, double width, Role role, std::size_t most) {
+  for (std::string& each : wrapped(text, width - 2 * inside, most)) {
+    card.lines.push_back({std::move(each), role, false, false});
+  }
+}
+
+// The same as why_text(), with places as short as views have them.
+std::string short_why(const Cause& cause, const Cause::NotCome& n) {
+  const std::string who = warps_text(cause, n.warps);
+  const bool one = (n.warps.mask & (n.warps.mask - 1)) == 0;
+  const std::string done =
+      n.phases ? fmt::format(" (came in {} phase{})", n.phases, n.phases == 1 ? "" : "s") : "";
+  switch (n.why) {
+    case Why::waits:
+      return fmt::format(
+          "{} {} at {}{}{}", who, one ? "waits itself" : "wait themselves", place_words(n.site),
+          n.waits_for == Cause::none ? std::string()
+                                     : fmt::format(" for {}", cause.barriers[n.waits_for].name),
+          done);
+    case Why::branch:
+      return fmt::format("{}: the branch at {} {}{}{}", who, place_words(n.site),
+                         n.phases ? "led past it" : "went the other way",
+                         n.detail.empty() ? "" : ", " + n.detail, done);
+    case Why::predicate:
+      return fmt::format("{}: {}", who, n.detail);
+    case Why::left:
+      return fmt::format("{} {} gone past it or exited{}", who, one ? "has" : "have", done);
+    case Why::elsewhere:
+      return fmt::format("{}: executed on {}", who, n.detail);
+    case Why::came:
+      return fmt::format("{} came in this phase", who);
+    default:
+      return who + ": why could not be told";
+  }
+}
+
+Card waiter_card(const Cause& cause, const Cause::Waiting& w, double width) {
+  Card out;
+  out.lines.push_back({warps_text(cause, w.warps), Role::text, true, false});
+  out.lines.push_back({place_words(w.site), Role::quiet, false, false});
+  if (!w.words.empty()) add_wrapped(out, short_opcode(w.opcode) + w.words, width, Role::text, 3);
+  out.hint = place_text(w.site);
+  return out;
+}
+
+Card barrier_card(const Cause::WaitedFor& b, bool in_cycle, double width) {
+  Card out;
+  const bool mbarrier = b.of == Cause::WaitedFor::Of::mbarrier;
+  out.lines.push_back({b.name, Role::text, true, true});
+  if (mbarrier) {
+    out.lines.push_back(
+        {fmt::format("phase {}, parity {}", b.phase, b.phase % 2), Role::quiet, false, false});
+  }
+  if (b.pending) {
+    add_wrapped(out,
+                fmt::format("lacks {} of {} {}{}", b.pending, b.count,
+                            mbarrier ? "arrival" : "thread", b.count == 1 ? "" : "s"),
+                width, Role::wrong, 2);
+  }
+  if (b.bytes > 0) {
+    add_wrapped(out, fmt::format("lacks {} bytes", grouped(static_cast<std::uint64_t>(b.bytes))),
+                width, Role::wrong, 2);
+  }
+  if (b.bytes < 0) {
+    add_wrapped(out,
+                fmt::format("{} bytes too many", grouped(static_cast<std::uint64_t>(-b.bytes))),
+                width, Role::wrong, 2);
+  }
+  out.wrong = in_cycle;
+  if (b.made.ptx_line || b.made.source_line) {
+    out.hint = "mbarrier.init at " + place_text(b.made);
+    out.command = look_command(b.block, b.made.warp, b.made);
+  }
+  return out;
+}
+
+Card source_card(const Cause& cause, const Cause::WaitedFor& b, const Cause::Source& s,
+                 double width) {
+  Card out;
+  std::string head = fmt::format("{}, {}", short_opcode(s.opcode), place_words(s.site));
+  if (s.bytes) head += fmt::format(": {} bytes", grouped(s.bytes));
+  out.lines.push_back({head, Role::text, true, false});
+  for (std::size_t i = 0; i < std::min(s.not_come.size(), most_reasons); ++i) {
+    const Cause::NotCome& n = s.not_come[i];
+    add_wrapped(out, short_why(cause, n), width, n.why == Why::came ? Role::quiet : Role::text, 3);
+  }
+  if (s.not_come.size() > most_reasons) {
+    out.lines.push_back(
+        {fmt::format("and {} more", s.not_come.size() - most_reasons), Role::quiet, false, false});
+  }
+  out.hint = s.opcode + " at " + place_text(s.site);
+  const std::uint32_t warp = s.not_come.empty() ? 0 : first_warp(s.not_come.front().warps);
+  out.command = look_command(b.block, warp, s.site);
+  return out;
+}
+
+struct Row {
+  std::vector<Card> waiters, sources;
+  std::optional<Card> barrier;
+  double height = 0;
+};
+
+double stack_height(const std::vector<Card>& cards) {
+  double out = 0;
+  for (const Card& card : cards) out += card.height() + (out > 0 ? gap : 0);
+  return out;
+}
+
+bool in_cycle(const Cause& cause, std::size_t barrier) {
+  return std::count(cause.cycle.begin(), cause.cycle.end(), barrier) != 0;
+}
+
+std::vector<Row> rows_of(const Cause& cause, const Columns& columns) {
+  std::vector<Row> out;
+  for (std::size_t i = 0; i < cause.barriers.size(); ++i) {
+    const Cause::WaitedFor& b = cause.barriers[i];
+    Row row;
+    row.barrier = barrier_card(b, in_cycle(cause, i), columns.barriers.width);
+    for (const Cause::Waiting& w : cause.waiting) {
+      if (w.waits_for != i) continue;
+      row.waiters.push_back(waiter_card(cause, w, columns.waiters.width));
+      row.waiters.back().command = look_command(b.block, first_warp(w.warps), w.site);
+    }
+    for (std::size_t s = 0; s < std::min(b.sources.size(), most_sources); ++s) {
+      row.sources.push_back(source_card(cause, b, b.sources[s], columns.sources.width));
+    }
+    if (b.sources.empty()) {
+      Card none;
+      add_wrapped(none,
+                  "No instruction that was executed, or is still ahead of a warp, arrives here.",
+                  columns.sources.width, Role::wrong, 3);
+      row.sources.push_back(none);
+    }
+    row.height =
+        std::max({row.barrier->height(), stack_height(row.waiters), stack_height(row.sources)});
+    out.push_back(std::move(row));
+  }
+  Row others;  // who waits for something else
+  for (const Cause::Waiting& w : cause.waiting) {
+    if (w.waits_for == Cause::none)
+      others.waiters.push_back(waiter_card(cause, w, columns.sources.width));
+  }
+  others.height = stack_height(others.waiters);
+  if (!others.waiters.empty()) out.push_back(std::move(others));
+  return out;
+}
+
+Box draw_card(Scene& scene, const Card& card, Point at, double width) {
+  Rectangle back;
+  back.box = {at.x, at.y, width, card.height()};
+  back.radius = 4;
+  back.fill = Ink(Role::panel);
+  back.stroke = {card.wrong ? Role::wrong : Role::line, card.wrong ? 2.0 : 1.0, false};
+  scene.add(back);
+  double y = at.y + 6 + line / 2;
+  for (const Words& w : card.lines) {
+    const Family family = w.mono ? Family::mono : Family::sans;
+    const FontWeight weight = w.bold && !w.mono ? FontWeight::bold : FontWeight::regular;
+    scene.add(words({at.x + inside, y},
+                    fitted(w.text, width - 2 * inside, small_text, family, weight), w.role, family,
+                    weight));
+    y += line;
+  }
+  if (!card.command.empty()) scene.targets.push_back({back.box, card.command, "shows its line"});
+  if (!card.hint.empty()) scene.hints.push_back({back.box, card.hint});
+  return back.box;
+}
+
+// Cards one below the other, in the middle of the row.
+std::vector<Box> draw_stack(Scene& scene, const std::vector<Card>& cards, double x, double width,
+                            double y, double height) {
+  std::vector<Box> out;
+  double at = y + (height - stack_height(cards)) / 2;
+  for (const Card& card : cards) {
+    out.push_back(draw_card(scene, card, {x, at}, width));
+    at = out.back().bottom() + gap;
+  }
+  return out;
+}
+
+void arrow(Scene& scene, Point from, Point to, Role role, bool dashed, double width = 1.5) {
+  Line l;
+  l.points = {from, to};
+  l.stroke = {role, width, dashed};
+  l.arrow = true;
+  scene.add(l);
+}
+
+// From the sources of one barrier to the barriers that their warps wait for, along the right edge.
+void draw_links(Scene& scene, const Cause& cause, const std::vector<std::vector<Box>>& sources,
+                const std::vector<Box>& barriers, const Columns& columns) {
+  std::size_t lane = 0;
+  for (std::size_t b = 0; b < sources.size() && b < cause.barriers.size(); ++b) {
+    for (std::size_t s = 0; s < sources[b].size() && s < cause.barriers[b].sources.size(); ++s) {
+      std::vector<std::size_t> seen;
+      for (const Cause::NotCome& n : cause.barriers[b].sources[s].not_come) {
+        if (n.why != Why::waits || n.waits_for >= barriers.size()) continue;
+        if (std::count(seen.begin(), seen.end(), n.waits_for)) continue;
+        seen.push_back(n.waits_for);
+        const bool round = in_cycle(cause, b) && in_cycle(cause, n.waits_for);
+        const double x = columns.edge + 10 + 6 * static_cast<double>(lane++ % 5);
+        const Box& from = sources[b][s];
+        const Box& to = barriers[n.waits_for];
+        const bool down = n.waits_for > b;
+        const double y = n.waits_for == b ? to.bottom() + 6 : down ? to.y - 5 : to.bottom() + 5;
+        Line l;
+        l.points = {{from.right(), from.centre().y},
+                    {x, from.centre().y},
+                    {x, y},
+                    {to.centre().x + 20, y},
+                    {to.centre().x + 20, down ? to.y : to.bottom()}};
+        l.stroke = {round ? Role::wrong : Role::quiet, round ? 2.0 : 1.0, false};
+        l.arrow = true;
+        scene.add(l);
+      }
+    }
+  }
+}
+
+void draw_headings(Scene& scene, const Columns& c, double y) {
+  for (const auto& [box, text] :
+       {std::pair(c.waiters, "who waits"), std::pair(c.barriers, "for what"),
+        std::pair(c.sources, "who could complete it, and why it has not come")}) {
+    scene.add(words({box.x, y}, fitted(text, box.width, small_text, Family::sans), Role::quiet));
+  }
+}
+
+}  // namespace
+
+double deadlock_height(const Cause& cause, double width) {
+  double out = 32;
+  for (const Row& row : rows_of(cause, columns_of({0, 0, width, 0})))
+    out += row.height + between_groups;
+  return out;
+}
+
+void draw_deadlock(Scene& scene, const Cause& cause, const Box& room, double scrolled) {
+  const Columns columns = columns_of(room);
+  scene.begin("why nobody goes on", room);
+  double y = room.y - scrolled + 16;
+  draw_headings(scene, columns, y);
+  y += 16;
+  std::vector<Box> barriers;
+  std::vector<std::vector<Box>> sources;
+  for (const Row& row : rows_of(cause, columns)) {
+    if (!row.barrier) {
+      draw_stack(scene, row.waiters, columns.waiters.x, columns.sources.width, y, row.height);
+      y += row.height + between_groups;
+      continue;
+    }
+    scene.begin(row.barrier->lines.front().text);
+    const std::vector<Box> waiters =
+        draw_stack(scene, row.waiters, columns.waiters.x, columns.waiters.width, y, row.height);
+    const Box barrier =
+        draw_stack(scene, {*row.barrier}, columns.barriers.x, columns.barriers.width, y, row.height)
+            .front();
+    sources.push_back(
+        draw_stack(scene, row.sources, columns.sources.x, columns.sources.width, y, row.height));
+    barriers.push_back(barrier);
+    const auto inner = [&](double at) {
+      return std::clamp(at, barrier.y + 8, barrier.bottom() - 8);
+    };
+    for (const Box& w : waiters) {
+      arrow(scene, {w.right(), w.centre().y}, {barrier.x, inner(w.centre().y)}, Role::text, false);
+    }
+    for (const Box& s : sources.back()) {
+      arrow(scene, {s.x, s.centre().y}, {barrier.right(), inner(s.centre().y)}, Role::quiet, true);
+    }
+    scene.end();
+    y += row.height + between_groups;
+  }
+  scene.begin("who waits for whom");
+  draw_links(scene, cause, sources, barriers, columns);
+  scene.end();
+  scene.end();
+}
+
+Scene deadlock_scene(const Cause& cause, Size size, const Theme& theme) {
+  Scene out;
+  out.size = size;
+  out.theme = theme;
+  out.title = "Why nobody goes on";
+  Rectangle paper;
+  paper.box = {0, 0, size.width, size.height};
+  paper.fill = Ink(Role::paper);
+  out.add(paper);
+  double y = between + 4;
+  for (const std::string& each : wrapped(cause.sentence, size.width - 2 * between, 6)) {
+    out.add(words({between, y}, each, Role::text));
+    y += line;
+  }
+  draw_deadlock(out, cause, {0, y, size.width, std::max(0.0, size.height - y)});
+  return out;
+}
+
+Json describe_deadlock(const Cause& cause) {
+  Json barriers = Json::array();
+  for (const Cause::WaitedFor& b : cause.barriers) {
+    Json sources = Json::array();
+    for (const Cause::Source& s : b.sources) {
+      Json reasons = Json::array();
+      for (const Cause::NotCome& n : s.not_come)
+        reasons.push_back(warps_text(cause, n.warps) + " " + why_text(cause, n));
+      sources.push_back(
+          {{"instruction", s.opcode + " at " + place_text(s.site)}, {"why", std::move(reasons)}});
+    }
+    barriers.push_back({{"name", b.name},
+                        {"phase", b.phase},
+                        {"pending", b.pending},
+                        {"bytes", b.bytes},
+                        {"sources", std::move(sources)}});
+  }
+  return {{"sentence", cause.sentence},
+          {"round", cycle_text(cause)},
+          {"barriers", std::move(barriers)}};
+}
+
+}  // namespace tilescope
