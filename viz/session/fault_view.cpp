@@ -6,6 +6,7 @@
 #include <array>
 #include <string_view>
 
+#include "core/run/deadlock_cause.h"
 #include "core/sim/async/mbarrier.h"
 #include "core/sim/stepping/find_block.h"
 #include "viz/machine/barrier_card.h"
@@ -59,6 +60,7 @@ bool is_gone(const sim::Machine& machine, const Evidence::Place& place) {
 }  // namespace
 
 ViewName view_of_report(const Report& report) {
+  if (report.deadlock && !report.deadlock->barriers.empty()) return ViewName::why;
   const Finding* kind = finding_of(report);
   if (kind && kind->view) return *kind->view;
   if (kind && kind->by_wait && report.evidence.mbarrier) return ViewName::barriers;
@@ -92,7 +94,7 @@ void show_report(ViewState& state, const Report& report, std::size_t number) {
   if (evidence.place.of == Of::mbarrier) {
     spot.barrier = static_cast<std::uint32_t>(evidence.place.begin);
   }
-  if (!spot.barrier && state.view == ViewName::barriers) spot.barrier = waits_at(machine, spot);
+  if (!spot.barrier && report.kind == "deadlock") spot.barrier = waits_at(machine, spot);
   if (evidence.place.of == Of::shared) spot.byte = static_cast<std::uint32_t>(evidence.place.begin);
   if (evidence.place.of == Of::tensor && evidence.place.lane < 128 && evidence.place.column < 512) {
     spot.cell = RunCursor::Cell{evidence.place.lane, evidence.place.column};

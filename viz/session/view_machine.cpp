@@ -19,7 +19,6 @@
 #include "viz/session/timeline_session.h"
 #include "viz/session/timeline_spot.h"
 #include "viz/session/view_rows.h"
-#include "viz/why/deadlock_scene.h"
 
 namespace tilescope {
 namespace {
@@ -151,17 +150,7 @@ void draw_registers_view(Session& session, Picture& out, const Drawing& how) {
 
 void draw_barriers_view(Session& session, Picture& out, const Drawing& how) {
   draw_machine(session, out, how.size, [&](const MachineShown& shown, const Box& room, Scroll& at) {
-    // Below the list, of a deadlock, who waits for whom.
-    const Report* report = report_looked_at(shown.run, shown.spot);
-    const bool round = report && report->deadlock && !report->deadlock->barriers.empty();
-    constexpr double least = 120;
-    const double high = round ? std::min(deadlock_height(*report->deadlock, room.width),
-                                         std::max(0.0, room.height - least))
-                              : 0;
-    const Box list{room.x, room.y, room.width, room.height - high};
-    if (round)
-      draw_deadlock(out.scene, *report->deadlock, {room.x, list.bottom(), room.width, high});
-    return Scrolled(draw_barriers(out.scene, shown, list, at));
+    return Scrolled(draw_barriers(out.scene, shown, room, at));
   });
 }
 

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/run/deadlock_cause.h"
+#include "viz/machine/fault_scene.h"
 #include "viz/scene/items.h"
 #include "viz/session/view_rows.h"
 #include "viz/session/why_session.h"
@@ -14,13 +15,16 @@
 namespace tilescope {
 namespace {
 
-// Of a run that nobody could go on with. Null: it is none.
-const DeadlockCause* deadlock_of(const ViewState& state) {
-  if (!state.result) return nullptr;
-  for (const Report& report : state.result->reports) {
-    if (report.deadlock && !report.deadlock->barriers.empty()) return report.deadlock.get();
-  }
-  return nullptr;
+// Of a run that nobody could go on with, and of a machine that stands so. Null: it is none.
+const Report* deadlock_of(const ViewState& state) {
+  const auto in = [](const std::vector<Report>& reports) -> const Report* {
+    for (const Report& report : reports) {
+      if (report.deadlock && !report.deadlock->barriers.empty()) return &report;
+    }
+    return nullptr;
+  };
+  if (state.result) return in(state.result->reports);
+  return state.live ? in(state.live->stepper.known_reports()) : nullptr;
 }
 
 std::optional<Emptiness> no_why(const Session& session) {
@@ -40,11 +44,18 @@ std::optional<Emptiness> no_why(const Session& session) {
 }
 
 // Its sentence stands, and what is below it is scrolled.
-void draw_deadlock_view(Session& session, Picture& out, const DeadlockCause& cause, Size size) {
+void draw_deadlock_view(Session& session, Picture& out, const Report& report, Size size) {
+  const DeadlockCause& cause = *report.deadlock;
   Scroll& scroll = session.scrolls[session.state.view];
   const double edge = table_edge;
   double y = 24;
-  draw_title(out.scene, fmt::format("Why {} stands still", session.state.kernel->name), {edge, y});
+  draw_title(out.scene, std::string(title_of(report)), {edge, y});
+  const std::string all = "all barriers, and who came";
+  const double wide = text_width(all, small_text, Family::sans);
+  out.scene.add(words({size.width - edge, y}, all, Across::right, Role::accent));
+  out.scene.targets.push_back({{size.width - edge - wide, y - 10, wide, 20},
+                               "select barriers",
+                               "the barriers at that moment"});
   y += 30;
   for (const std::string& line : wrapped(cause.sentence, size.width - 2 * edge, 6)) {
     out.scene.add(words({edge, y}, line));
@@ -57,8 +68,8 @@ void draw_deadlock_view(Session& session, Picture& out, const DeadlockCause& cau
 }
 
 void draw_why_view(Session& session, Picture& out, const Drawing& how) {
-  if (const DeadlockCause* cause = deadlock_of(session.state)) {
-    return draw_deadlock_view(session, out, *cause, how.size);
+  if (const Report* report = deadlock_of(session.state)) {
+    return draw_deadlock_view(session, out, *report, how.size);
   }
   const auto view = why_of(session);
   const WhyShown shown{*view, why_answer(session, *view), session.theme()};
@@ -68,8 +79,8 @@ void draw_why_view(Session& session, Picture& out, const Drawing& how) {
 
 Json why_json(const Session& session, const Picture& picture) {
   Json out = describe(picture.scene);
-  if (const DeadlockCause* cause = deadlock_of(session.state)) {
-    out["deadlock"] = describe_deadlock(*cause);
+  if (const Report* report = deadlock_of(session.state)) {
+    out["deadlock"] = describe_deadlock(*report->deadlock);
   } else if (const auto view = why_of(session)) {
     out["why"] = describe_why({*view, why_answer(session, *view), session.theme()});
   }
