@@ -77,7 +77,7 @@ void add_wrapped(Card& card, const std::string& text, double width, Role role, s
 
 // The same as why_text(), with places as short as views have them.
 std::string short_why(const Cause& cause, const Cause::NotCome& n) {
-  const std::string who = warps_text(cause, n.warps);
+  const std::string who = warps_text(cause, n);
   const bool one = (n.warps.mask & (n.warps.mask - 1)) == 0;
   const std::string done =
       n.phases ? fmt::format(" (came in {} phase{})", n.phases, n.phases == 1 ? "" : "s") : "";
@@ -95,7 +95,8 @@ std::string short_why(const Cause& cause, const Cause::NotCome& n) {
     case Why::predicate:
       return fmt::format("{}: {}", who, n.detail);
     case Why::left:
-      return fmt::format("{} {} gone past it or exited{}", who, one ? "has" : "have", done);
+      return fmt::format("{} {} {}{}", who, one ? "has" : "have",
+                         n.detail == "exited" ? "exited" : "gone past it", done);
     case Why::elsewhere:
       return fmt::format("{}: executed on {}", who, n.detail);
     case Why::came:
@@ -371,7 +372,7 @@ Json describe_deadlock(const Cause& cause) {
     for (const Cause::Source& s : b.sources) {
       Json reasons = Json::array();
       for (const Cause::NotCome& n : s.not_come)
-        reasons.push_back(warps_text(cause, n.warps) + " " + why_text(cause, n));
+        reasons.push_back(warps_text(cause, n) + " " + why_text(cause, n));
       sources.push_back(
           {{"instruction", s.opcode + " at " + place_text(s.site)}, {"why", std::move(reasons)}});
     }
