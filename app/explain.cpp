@@ -515,6 +515,8 @@ Action define_explain(CommandOptions& app) {
   app.add_option("--m", o.m, "handoffs, why: rows").type_name("M");
   app.add_option("--n", o.n, "handoffs, why: columns").type_name("N");
   app.add_option("--k", o.k, "handoffs, why: depth K").type_name("K");
+  app.add_option("--ptx", o.handoffs.ptx, "handoffs, why: another build of the kernel")
+      .type_name("F.ptx");
   app.add_option("--launch", o.handoffs.launch, "handoffs, why: how a PTX file is run")
       .type_name("F.toml");
   app.add_option("--device", o.handoffs.device,

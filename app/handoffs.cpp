@@ -35,6 +35,7 @@ Outcome<PreparedRun> prepare(const HandoffsOptions& options, std::int64_t proces
   if (!entry) return entry.error();
   Outcome<RunOptions> run = run_options(**entry, options.own);
   if (!run) return run.error();
+  run->ptx = options.ptx;
   if (processors) run->processors = processors;
   return prepare_run(options.of, *run);
 }

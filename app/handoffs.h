@@ -13,10 +13,11 @@
 namespace tilescope {
 
 struct HandoffsOptions {
-  std::string of;      // a kernel, a PTX file or a record
-  std::string launch;  // of a PTX file
-  std::string device;  // a name or a device file; empty: one that the PTX is for
-  KernelOptions own;   // the kernel's own options: {"m", "512"}
+  std::string of;         // a kernel, a PTX file or a record
+  std::string launch;     // of a PTX file
+  std::string device;     // a name or a device file; empty: one that the PTX is for
+  std::string ptx;        // another build of the kernel, as `run` has it
+  KernelOptions own;      // the kernel's own options: {"m", "512"}
   std::uint64_t block = 0;
   std::uint64_t uses = 12;  // of each ring in the ledger
   sim::WhatIf what;         // `why`

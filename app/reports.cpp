@@ -81,9 +81,8 @@ std::string text_of_report(const Report& r, const std::string& times) {
   if (!r.found.empty()) out += fmt::format("\n  found    {}", r.found);
   if (!times.empty()) out += fmt::format("\n  {}", times);
   if (r.deadlock && !r.deadlock->sentence.empty()) {
-    out +=
-        fmt::format("\n  why      {}\n  all of it: tilescope explain why, with the same arguments",
-                    r.deadlock->sentence);
+    out += fmt::format("\n  why      {}\n  all of it: --verbose, or tilescope explain why",
+                       r.deadlock->sentence);
   }
   return out;
 }
@@ -96,6 +95,7 @@ std::string text_of_reports(const std::vector<Report>& reports, bool verbose) {
   if (verbose) {
     for (const Report& r : reports) {
       add(text_of_report(r, r.count > 1 ? fmt::format("{} times at this place", r.count) : ""));
+      if (r.deadlock) add(text_of(*r.deadlock));
     }
     return out;
   }

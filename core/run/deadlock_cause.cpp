@@ -40,8 +40,8 @@ std::string lacks_text(const Cause::WaitedFor& b) {
   }
   if (b.bytes > 0) out += fmt::format("{}{} bytes", out.empty() ? "" : " and ", b.bytes);
   if (b.bytes < 0) {
-    out += fmt::format("{}, and has {} bytes more than were expected",
-                       out.empty() ? "nothing" : out, -b.bytes);
+    out = fmt::format("{}, and has {} bytes more than were expected", out.empty() ? "nothing" : out,
+                      -b.bytes);
   }
   return out.empty() ? "nothing" : out;
 }
@@ -98,6 +98,7 @@ const Cause::Waiting* waiter_of(const Cause& cause, std::size_t barrier) {
 
 // Have all who arrive, and all bytes, come in this phase, so that it lacks what nobody brings?
 bool all_came(const Cause::WaitedFor& b) {
+  if (b.everyone) return false;
   bool any = false;
   for (const Cause::Source& s : b.sources) {
     for (const Cause::NotCome& n : s.not_come) {
@@ -158,25 +159,54 @@ std::string came_text(const Cause& cause, const Cause::WaitedFor& b) {
       if (n.why != Why::came || (b.pending && !s.arrives)) continue;
       const std::string times = s.times ? times_text(s.times, "arrival") + " of " : std::string();
       out += (out.empty() ? "" : ", ") +
-             fmt::format("{}{}, {}", times, source_text(s), warps_text(cause, n.warps));
+             fmt::format("{}{}, {}", times, source_text(s), warps_text(cause, n));
     }
   }
   return out;
 }
 
-// Why it is not complete, in a sentence.
-std::string barrier_sentence(const Cause& cause, const Cause::WaitedFor& b) {
+// Of a barrier of which it is not certain that anything comes to it: what may, best what was on a
+// neighbour of its.
+std::string may_sentence(const Cause& cause, const Cause::WaitedFor& b) {
+  const Cause::Source* source = &b.sources.front();
+  const Cause::NotCome* why = nullptr;
+  for (const Cause::Source& s : b.sources) {
+    for (const Cause::NotCome& n : s.not_come) {
+      const bool named = !n.detail.empty() && n.detail.rfind("mbarrier ", 0) != 0;
+      if (why || !named || (n.why != Why::waits && n.why != Why::elsewhere)) continue;
+      source = &s;
+      why = &n;
+    }
+  }
+  const std::string none = fmt::format("No instruction is known to arrive at {}", b.name);
+  if (!why) {
+    std::string out =
+        fmt::format("{}; {} may: its address could not be told.", none, source_text(*source));
+    if (source->not_come.empty()) return out;
+    const Cause::NotCome& n = source->not_come.front();
+    return out + fmt::format(" {} {}.", capital(warps_text(cause, n)), why_text(cause, n));
+  }
+  return fmt::format("{}: {}, by {}, was on {} only.", none, source_text(*source),
+                     warps_text(cause, *why), why->detail);
+}
+
+// Why it is not complete, in a sentence; `waits`: because somebody waits for another.
+std::string barrier_sentence(const Cause& cause, const Cause::WaitedFor& b, bool& waits) {
+  waits = false;
+  const bool threads = b.of != Cause::WaitedFor::Of::mbarrier;
   if (b.sources.empty()) {
     return fmt::format(
         "No instruction that was executed, or is still ahead of a warp, arrives at {}.", b.name);
   }
+  if (!b.sources.front().certain) return may_sentence(cause, b);
   if (b.pending == 0 && b.bytes != 0) {
     if (const std::string bytes = bytes_text(b); !bytes.empty()) return bytes + ".";
   }
-  if (!b.sources.front().certain) {
+  if (b.pending && std::none_of(b.sources.begin(), b.sources.end(),
+                                [](const Cause::Source& s) { return s.arrives; })) {
     return fmt::format(
-        "No instruction is known to arrive at {}; {} may, as its address could not "
-        "be told.",
+        "No instruction that was executed, or is still ahead of a warp, arrives at {}: what comes "
+        "there only brings or expects bytes ({}).",
         b.name, source_text(b.sources.front()));
   }
   const Told told = told_of(b);
@@ -185,18 +215,18 @@ std::string barrier_sentence(const Cause& cause, const Cause::WaitedFor& b) {
                                ? fmt::format(", set at {}", place(b.made))
                                : std::string();
   if (!told.why || all_came(b)) {
-    return fmt::format(
-        "All who come to {} have come in this phase ({}), and its count is {}{}: "
-        "nobody is left to make it up.",
-        b.name, came, b.count, made);
+    const std::string how_many = threads ? fmt::format("it is for {} threads", b.count)
+                                         : fmt::format("its count is {}{}", b.count, made);
+    return fmt::format("All who come to {} have come{} ({}), and {}: nobody is left to make it up.",
+                       b.name, threads ? "" : " in this phase", came, how_many);
   }
-  const std::string first = fmt::format("{} ({}) {}.", capital(warps_text(cause, told.why->warps)),
+  waits = told.why->why == Why::waits;
+  const std::string first = fmt::format("{} ({}) {}.", capital(warps_text(cause, *told.why)),
                                         source_text(*told.source), why_text(cause, *told.why));
-  if (!came.empty() && b.pending && b.of == Cause::WaitedFor::Of::mbarrier && in_cycle(cause, b) &&
-      told.why->why == Why::waits) {
+  if (!came.empty() && b.pending && !threads && in_cycle(cause, b) && waits) {
     return fmt::format(
-        "In this phase came {}. {} So either its count of {}{} is more than come in a "
-        "phase, or another arrival is missing.",
+        "In this phase came {}. {} So either its count of {}{}, is more than come in a phase, or "
+        "another arrival is missing.",
         came, first, b.count, made);
   }
   return first;
@@ -210,7 +240,16 @@ std::string warps_text(const Cause& cause, const Cause::Warps& warps) {
   return out;
 }
 
-std::string why_text(const Cause& cause, const Cause::NotCome& n) {
+std::string warps_text(const Cause& cause, const Cause::NotCome& n) {
+  std::string out = warps_text(cause, n.warps);
+  if (n.lanes == ~std::uint32_t{0}) return out;
+  const bool one = (n.lanes & (n.lanes - 1)) == 0;
+  return out + fmt::format(", {} {}", one ? "lane" : "lanes", numbers_text(n.lanes));
+}
+
+namespace {
+
+std::string reason_text(const Cause& cause, const Cause::NotCome& n) {
   const bool one = !many(n.warps);
   const std::string before = n.phases ? fmt::format("{} done so in {}, and ", one ? "has" : "have",
                                                     times_text(n.phases, "phase"))
@@ -236,7 +275,8 @@ std::string why_text(const Cause& cause, const Cause::NotCome& n) {
     case Why::predicate:
       return fmt::format("{} past it without executing it, as {}", one ? "went" : "went", n.detail);
     case Why::left:
-      return fmt::format("{}{} gone past it or exited", before, one ? "has" : "have");
+      return fmt::format("{}{} {}", before, one ? "has" : "have",
+                         n.detail == "exited" ? "exited" : "gone past it");
     case Why::elsewhere:
       return fmt::format("executed it on {} only, and {} gone past it", n.detail,
                          one ? "has" : "have");
@@ -245,6 +285,16 @@ std::string why_text(const Cause& cause, const Cause::NotCome& n) {
     default:
       return "does not come, and why could not be told";
   }
+}
+
+}  // namespace
+
+std::string why_text(const Cause& cause, const Cause::NotCome& n) {
+  const std::string now = n.why == Why::waits || n.waits_for == Cause::none
+                              ? std::string()
+                              : fmt::format(", and {} for {} now", many(n.warps) ? "wait" : "waits",
+                                            cause.barriers[n.waits_for].name);
+  return reason_text(cause, n) + now;
 }
 
 std::string cycle_text(const Cause& cause) {
@@ -262,7 +312,7 @@ std::string cycle_text(const Cause& cause) {
     }
     if (!by) continue;
     out += fmt::format("{}{} waits for {} ({}), which {}", out.empty() ? "" : "; ", named(b),
-                       warps_text(cause, by->warps), source_text(*source),
+                       warps_text(cause, *by), source_text(*source),
                        fmt::format("{} at {} for {}", many(by->warps) ? "wait" : "waits",
                                    place(by->site), named(cause.barriers[next])));
   }
@@ -270,8 +320,14 @@ std::string cycle_text(const Cause& cause) {
 }
 
 std::string first_cause_text(const Cause& cause) {
-  if (cause.barriers.empty()) return "";
-  const std::size_t root = 0;
+  if (cause.waiting.empty()) return "";
+  const std::size_t root = cause.waiting.front().waits_for;
+  if (root == Cause::none) {
+    const Cause::Waiting& w = cause.waiting.front();
+    return fmt::format("{} at {} ({}{}).",
+                       capital(warps_text(cause, w.warps)) + (many(w.warps) ? " wait" : " waits"),
+                       place(w.site), short_opcode(w.opcode), w.words);
+  }
   const Cause::WaitedFor& b = cause.barriers[root];
   std::string out;
   if (const Cause::Waiting* const w = waiter_of(cause, root)) {
@@ -279,9 +335,10 @@ std::string first_cause_text(const Cause& cause) {
                       capital(warps_text(cause, w->warps)) + (many(w->warps) ? " wait" : " waits"),
                       place(w->site), named(b), lacks_text(b));
   }
-  out += barrier_sentence(cause, b);
+  bool waits = false;
+  out += barrier_sentence(cause, b, waits);
   const Told told = told_of(b);
-  if (!told.why || told.why->why != Why::waits || told.why->waits_for == Cause::none) return out;
+  if (!waits || told.why->waits_for == Cause::none) return out;
   if (in_cycle(cause, b)) {
     if (cause.cycle.size() == 1) {
       out += " It waits for itself: nobody else brings what is missing.";
@@ -313,7 +370,7 @@ std::string first_cause_text(const Cause& cause) {
     }
     at = next.why->waits_for;
   }
-  if (at != root) out += " " + barrier_sentence(cause, cause.barriers[at]);
+  if (at != root) out += " " + barrier_sentence(cause, cause.barriers[at], waits);
   return out;
 }
 
@@ -343,7 +400,7 @@ std::string text_of(const Cause& cause) {
       }
       out += fmt::format("  {}{}\n", source_text(s), did);
       for (const Cause::NotCome& n : s.not_come) {
-        out += fmt::format("    {} {}\n", warps_text(cause, n.warps), why_text(cause, n));
+        out += fmt::format("    {} {}\n", warps_text(cause, n), why_text(cause, n));
       }
     }
     if (b.would_help) out += "  were it complete, others would go on\n";

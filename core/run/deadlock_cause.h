@@ -43,10 +43,11 @@ struct DeadlockCause {
   struct NotCome {
     Why why = Why::could_not_be_told;
     Warps warps;
-    std::uint64_t phases = 0;      // of this barrier, in which they executed it
-    std::uint32_t pc = 0;          // where they wait; the branch; else 0
-    Site site;                     // the same
-    std::size_t waits_for = none;  // WaitedFor of which they wait, while Why::waits
+    std::uint32_t lanes = ~std::uint32_t{0};  // of each, where others of the warp came
+    std::uint64_t phases = 0;                 // of this barrier, in which they executed it
+    std::uint32_t pc = 0;                     // where they wait; the branch; else 0
+    Site site;                                // the same
+    std::size_t waits_for = none;             // WaitedFor for which they wait now
     // "%p3 is false: %r5 (2) is not 1"; "empty[0], empty[1]" where elsewhere. May be empty.
     std::string detail;
   };
@@ -65,14 +66,17 @@ struct DeadlockCause {
   };
 
   struct WaitedFor {
-    enum class Of : std::uint8_t { mbarrier, barrier, cluster };
+    // `together`: an instruction that all lanes of a warp, or warps of a warpgroup, execute
+    // together, and some are not there.
+    enum class Of : std::uint8_t { mbarrier, barrier, cluster, together };
     Of of = Of::mbarrier;
     std::uint32_t rank = 0;     // of the CTA whose it is
     std::uint64_t block = 0;    // that CTA, counted in the grid
-    std::uint32_t object = 0;   // offset in shared memory; number
+    std::uint32_t object = 0;   // offset in shared memory; number; instruction
     std::string name;           // "full[1]", "mbarrier 98312", "bar 0", "barrier.cluster"
     std::uint64_t phase = 0;    // the current one, which is not complete
     std::uint32_t count = 0;    // arrivals of a phase (mbarrier.init); threads
+    bool everyone = false;      // all that have not exited are to come
     std::uint32_t pending = 0;  // of these, that are missing
     std::int64_t bytes = 0;     // still to come; below 0: more came than were expected
     Site made;                  // mbarrier.init
@@ -105,6 +109,8 @@ struct DeadlockCause {
 
 // "warp 4", "warps 4-7", of a cluster "warps 4-7 of CTA 1".
 std::string warps_text(const DeadlockCause& cause, const DeadlockCause::Warps& warps);
+// The same with the lanes, where not all of them are meant: "warp 4 lanes 0-7".
+std::string warps_text(const DeadlockCause& cause, const DeadlockCause::NotCome& why);
 // "waits itself at add.cu:40 for full[1]", "has gone past it, by the branch at ...": without who.
 std::string why_text(const DeadlockCause& cause, const DeadlockCause::NotCome& why);
 // All of it, a line for each waiter, barrier, source and reason.

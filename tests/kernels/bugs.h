@@ -27,6 +27,7 @@ struct Bug {
   std::string name, kernel;
   std::vector<Expected> expected, by_the_clock;
   bool unseen_by_the_clock = false;
+  std::string why;      // a part of a deadlock's cause; empty: not said
   std::string missing;  // the mbarrier that a deadlock comes from; empty: not said
   Request request;
   bool lazy = false;
@@ -79,6 +80,7 @@ inline Bug bug_of(const std::string& name) {
     if (e != "nothing") bug.by_the_clock.push_back(expected(e));
   }
   for (const std::string& barrier : fields(patch, "missing")) bug.missing = barrier;
+  for (const std::string& why : fields(patch, "why")) bug.why = why;
   if (bug.by_the_clock.empty()) bug.by_the_clock = bug.expected;
   return bug;
 }

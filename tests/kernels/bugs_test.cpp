@@ -11,6 +11,7 @@
 //                                               it is told by another name, or `nothing` is)
 //   missing: empty[0]                           (of a deadlock: the mbarrier at which somebody is
 //                                               missing whom all others wait for)
+//   why: part of the sentence that says why      (of a deadlock)
 //   --- a/kernels/...                            the patch
 //
 // What was compiled is beside the patch, as what differs from the kernel's own PTX: ./dev ptx makes
@@ -22,6 +23,7 @@
 #include <string>
 #include <vector>
 
+#include "core/run/deadlock_cause.h"
 #include "core/sim/machine/machine.h"
 #include "core/sim/machine/search.h"
 #include "kernels/catalog/catalog.h"
@@ -72,6 +74,11 @@ TEST_P(PlantedBug, IsNamed) {
       if (r.kind == "deadlock" && !bug.missing.empty()) {
         EXPECT_NE(r.expected.find(" of the mbarrier " + bug.missing + " "), std::string::npos)
             << all;
+      }
+      if (r.kind == "deadlock" && !options.clocked) {
+        ASSERT_NE(r.deadlock, nullptr);
+        EXPECT_FALSE(bug.why.empty()) << "its patch does not say why: " << r.deadlock->sentence;
+        EXPECT_NE(r.deadlock->sentence.find(bug.why), std::string::npos) << r.deadlock->sentence;
       }
       named = true;
     }

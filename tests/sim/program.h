@@ -14,6 +14,7 @@
 //           pitch, read=normalized, border=0.5; surface likewise)
 //   // expect: Y = 0 2 4 61*0
 //   // expect-fault: out_of_bounds | sentence, or a part of it
+//   // expect-why: a part of a deadlock's cause (core/run/deadlock_cause.h)
 //   // expect-site: PTX line 21, block (0,0,0), warp 0, lane 3
 //   // expect-printed: hello 3             (a line of what vprintf printed; each line in its order)
 //   // expect-hazard: shared_race | sentence, or a part of it | 3       (how often at its site)
@@ -42,7 +43,7 @@ struct SimProgram {
   bool in_turns = false;       // what becomes of it depends on who comes first: not by the clock
   std::uint32_t resident = 0;  // Options::resident_blocks; 0: as it is
   std::vector<Expectation> memory;
-  std::string fault, fault_text, site;
+  std::string fault, fault_text, site, why;
   std::string note, note_text;
   std::string hazard, hazard_text, hazard_count;
   std::string printed;

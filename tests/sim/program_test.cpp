@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "core/record/recorder.h"
+#include "core/run/deadlock_cause.h"
 #include "core/sim/machine/device.h"
 #include "tests/sim/chip_times.h"
 #include "tests/sim/program.h"
@@ -91,6 +92,10 @@ TEST_P(Program, DoesWhatItsTextSays) {
         << reports.back().sentence;
     EXPECT_NE(text(reports.back().site).find(p.site), std::string::npos)
         << text(reports.back().site);
+    // Where nobody goes on, it is said why.
+    const auto& cause = reports.back().deadlock;
+    ASSERT_EQ(cause != nullptr, !p.why.empty());
+    if (cause) EXPECT_NE(cause->sentence.find(p.why), std::string::npos) << cause->sentence;
   }
   // A hazard that no text expects is a false one.
   for (const Report& r : reports) {

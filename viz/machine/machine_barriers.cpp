@@ -151,7 +151,9 @@ double draw_barriers(Scene& scene, const MachineShown& shown, const Box& room, S
                          ? "Here the CTA has no mbarrier, no warp waits at a barrier, and nothing "
                            "is in flight. The button Barrier goes to the next phase."
                          : nothing_of_block(shown.machine(), shown.spot.block, "barriers");
-  const auto card = barrier_card(shown);
+  // Where there is room for little, the list alone.
+  constexpr double low = table_titles + 5 * table_row;
+  const auto card = room.height < low ? std::optional<BarrierCard>() : barrier_card(shown);
   // What the last column says of a barrier the card says of the one looked at.
   constexpr double wide = 1000;
   if (card && room.width < wide) table.columns.pop_back();

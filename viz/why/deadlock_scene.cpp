@@ -77,7 +77,7 @@ void add_wrapped(Card& card, const std::string& text, double width, Role role, s
 
 // The same as why_text(), with places as short as views have them.
 std::string short_why(const Cause& cause, const Cause::NotCome& n) {
-  const std::string who = warps_text(cause, n.warps);
+  const std::string who = warps_text(cause, n);
   const bool one = (n.warps.mask & (n.warps.mask - 1)) == 0;
   const std::string done =
       n.phases ? fmt::format(" (came in {} phase{})", n.phases, n.phases == 1 ? "" : "s") : "";
@@ -95,7 +95,8 @@ std::string short_why(const Cause& cause, const Cause::NotCome& n) {
     case Why::predicate:
       return fmt::format("{}: {}", who, n.detail);
     case Why::left:
-      return fmt::format("{} {} gone past it or exited{}", who, one ? "has" : "have", done);
+      return fmt::format("{} {} {}{}", who, one ? "has" : "have",
+                         n.detail == "exited" ? "exited" : "gone past it", done);
     case Why::elsewhere:
       return fmt::format("{}: executed on {}", who, n.detail);
     case Why::came:
@@ -262,8 +263,8 @@ void draw_links(Scene& scene, const Cause& cause, const std::vector<std::vector<
                 const std::vector<Box>& barriers, const Columns& columns) {
   std::size_t lane = 0;
   for (std::size_t b = 0; b < sources.size() && b < cause.barriers.size(); ++b) {
+    std::vector<std::size_t> seen;  // one line from a barrier to another is enough
     for (std::size_t s = 0; s < sources[b].size() && s < cause.barriers[b].sources.size(); ++s) {
-      std::vector<std::size_t> seen;
       for (const Cause::NotCome& n : cause.barriers[b].sources[s].not_come) {
         if (n.why != Why::waits || n.waits_for >= barriers.size()) continue;
         if (std::count(seen.begin(), seen.end(), n.waits_for)) continue;
@@ -273,13 +274,14 @@ void draw_links(Scene& scene, const Cause& cause, const std::vector<std::vector<
         const Box& from = sources[b][s];
         const Box& to = barriers[n.waits_for];
         const bool down = n.waits_for > b;
-        const double y = n.waits_for == b ? to.bottom() + 6 : down ? to.y - 5 : to.bottom() + 5;
+        const double y = down ? to.y - 6 : to.bottom() + 6;
+        const double into = to.centre().x + 20 + 8 * static_cast<double>(lane % 3);
         Line l;
         l.points = {{from.right(), from.centre().y},
                     {x, from.centre().y},
                     {x, y},
-                    {to.centre().x + 20, y},
-                    {to.centre().x + 20, down ? to.y : to.bottom()}};
+                    {into, y},
+                    {into, down ? to.y : to.bottom()}};
         l.stroke = {round ? Role::wrong : Role::quiet, round ? 2.0 : 1.0, false};
         l.arrow = true;
         scene.add(l);
@@ -291,7 +293,7 @@ void draw_links(Scene& scene, const Cause& cause, const std::vector<std::vector<
 void draw_headings(Scene& scene, const Columns& c, double y) {
   for (const auto& [box, text] :
        {std::pair(c.waiters, "who waits"), std::pair(c.barriers, "for what"),
-        std::pair(c.sources, "who could complete it, and why it has not come")}) {
+        std::pair(c.sources, "what has not come, and why")}) {
     scene.add(words({box.x, y}, fitted(text, box.width, small_text, Family::sans), Role::quiet));
   }
 }
@@ -313,36 +315,40 @@ void draw_deadlock(Scene& scene, const Cause& cause, const Box& room, double scr
   y += 16;
   std::vector<Box> barriers;
   std::vector<std::vector<Box>> sources;
+  Scene cards;  // over the lines between the rows
   for (const Row& row : rows_of(cause, columns)) {
     if (!row.barrier) {
-      draw_stack(scene, row.waiters, columns.waiters.x, columns.sources.width, y, row.height);
+      draw_stack(cards, row.waiters, columns.waiters.x, columns.sources.width, y, row.height);
       y += row.height + between_groups;
       continue;
     }
-    scene.begin(row.barrier->lines.front().text);
+    cards.begin(row.barrier->lines.front().text);
     const std::vector<Box> waiters =
-        draw_stack(scene, row.waiters, columns.waiters.x, columns.waiters.width, y, row.height);
+        draw_stack(cards, row.waiters, columns.waiters.x, columns.waiters.width, y, row.height);
     const Box barrier =
-        draw_stack(scene, {*row.barrier}, columns.barriers.x, columns.barriers.width, y, row.height)
+        draw_stack(cards, {*row.barrier}, columns.barriers.x, columns.barriers.width, y, row.height)
             .front();
     sources.push_back(
-        draw_stack(scene, row.sources, columns.sources.x, columns.sources.width, y, row.height));
+        draw_stack(cards, row.sources, columns.sources.x, columns.sources.width, y, row.height));
     barriers.push_back(barrier);
     const auto inner = [&](double at) {
       return std::clamp(at, barrier.y + 8, barrier.bottom() - 8);
     };
     for (const Box& w : waiters) {
-      arrow(scene, {w.right(), w.centre().y}, {barrier.x, inner(w.centre().y)}, Role::text, false);
+      arrow(cards, {w.right(), w.centre().y}, {barrier.x, inner(w.centre().y)}, Role::text, false);
     }
     for (const Box& s : sources.back()) {
-      arrow(scene, {s.x, s.centre().y}, {barrier.right(), inner(s.centre().y)}, Role::quiet, true);
+      arrow(cards, {s.x, s.centre().y}, {barrier.right(), inner(s.centre().y)}, Role::quiet, true);
     }
-    scene.end();
+    cards.end();
     y += row.height + between_groups;
   }
   scene.begin("who waits for whom");
   draw_links(scene, cause, sources, barriers, columns);
   scene.end();
+  for (Item& item : cards.items) scene.add(std::move(item));
+  scene.targets.insert(scene.targets.end(), cards.targets.begin(), cards.targets.end());
+  scene.hints.insert(scene.hints.end(), cards.hints.begin(), cards.hints.end());
   scene.end();
 }
 
@@ -371,7 +377,7 @@ Json describe_deadlock(const Cause& cause) {
     for (const Cause::Source& s : b.sources) {
       Json reasons = Json::array();
       for (const Cause::NotCome& n : s.not_come)
-        reasons.push_back(warps_text(cause, n.warps) + " " + why_text(cause, n));
+        reasons.push_back(warps_text(cause, n) + " " + why_text(cause, n));
       sources.push_back(
           {{"instruction", s.opcode + " at " + place_text(s.site)}, {"why", std::move(reasons)}});
     }

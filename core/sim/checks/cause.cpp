@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "core/sim/checks/derive.h"
@@ -139,7 +140,7 @@ class Search {
 
   // ---- what is waited for, and by whom ----
 
-  std::size_t barrier_of(const Block& block, const Split& s) {
+  std::size_t barrier_of(const Block& block, const Warp& warp, const Split& s) {
     using Of = Cause::WaitedFor::Of;
     Cause::WaitedFor b;
     b.rank = block.rank;
@@ -152,16 +153,51 @@ class Search {
     } else if (s.wait == Wait::cluster) {
       b.of = Of::cluster;
       b.rank = 0;
+    } else if (s.wait == Wait::aligned || s.wait == Wait::others || s.wait == Wait::products) {
+      b.of = Of::together;
+      b.object = s.pc;
+      if (!describe_together(block, warp, s, b)) return Cause::none;
     } else {
       return Cause::none;
     }
     for (std::size_t k = 0; k < out_.barriers.size(); ++k) {
       const Cause::WaitedFor& o = out_.barriers[k];
-      if (o.of == b.of && o.rank == b.rank && o.object == b.object) return k;
+      if (o.of == b.of && o.rank == b.rank && o.object == b.object &&
+          (b.of != Of::together || o.name == b.name)) {
+        return k;
+      }
     }
-    describe(block, s, b);
+    if (b.of != Of::together) describe(block, s, b);
     out_.barriers.push_back(std::move(b));
     return out_.barriers.size() - 1;
+  }
+
+  // Lanes of a warp, or warps of a warpgroup, that are not at an instruction which they execute
+  // together. False: all of them are.
+  bool describe_together(const Block& block, const Warp& warp, const Split& s,
+                         Cause::WaitedFor& b) {
+    const std::string_view name = ptx::opcode(machine_.program().code[s.pc].op).name;
+    const std::string home =
+        machine_.cluster_size > 1 ? fmt::format(" of CTA {}", block.rank) : std::string();
+    Missing missing;
+    if (s.wait == Wait::products) {
+      const Warpgroup& group = block.warpgroups[warp.index / 4];
+      for (u32 i = 0; i < 4; ++i) {
+        if (group.warps[i].issued < s.products) missing.warps |= u64{1} << (warp.index / 4 * 4 + i);
+      }
+      b.count = 128;
+      b.pending = 32 * static_cast<u32>(__builtin_popcountll(missing.warps));
+      b.name = fmt::format("{} of warpgroup {}", name, warp.index / 4) + home;
+    } else {
+      missing.warps = u64{1} << warp.index;
+      missing.lanes = s.wanted & ~s.mask & warp.live;
+      b.count = static_cast<u32>(__builtin_popcount(s.wanted & warp.live));
+      b.pending = static_cast<u32>(__builtin_popcount(missing.lanes));
+      b.name = fmt::format("{} of warp {}", name, warp.index) + home;
+    }
+    b.everyone = true;
+    missing_[{b.rank, b.object, b.name}] = missing;
+    return b.pending != 0;
   }
 
   void describe(const Block& block, const Split& s, Cause::WaitedFor& b) const {
@@ -169,6 +205,7 @@ class Search {
         machine_.cluster_size > 1 ? fmt::format(" of CTA {}", block.rank) : std::string();
     if (s.wait == Wait::cluster) {
       b.name = "barrier.cluster";
+      b.everyone = true;
       for (u32 rank = 0; rank < machine_.cluster_size; ++rank) {
         for (const Warp& w : machine_.member(block, rank)->warps) {
           b.count += static_cast<u32>(__builtin_popcount(w.live));
@@ -181,6 +218,7 @@ class Search {
       const Barrier& at = block.barriers[s.barrier];
       b.name = fmt::format("bar {}", s.barrier) + home;
       b.count = at.expected ? at.expected : block.live_threads;
+      b.everyone = at.expected == 0 || at.expected == block.live_threads;
       b.pending = b.count - std::min(b.count, at.there());
       return;
     }
@@ -201,7 +239,7 @@ class Search {
     for (const WaitingSplit& w : waiting_) {
       Cause::Waiting one;
       one.pc = waiting_at(*w.split);
-      one.waits_for = barrier_of(*w.block, *w.split);
+      one.waits_for = barrier_of(*w.block, *w.warp, *w.split);
       one.warps = {w.block->rank, u64{1} << w.warp->index};
       one.lanes = w.split->mask;
       one.site = site(*w.block, *w.warp, w.split->mask, one.pc);
@@ -227,7 +265,7 @@ class Search {
       const u64 threads = machine_.launch.block.count();
       for (Warp& warp : block.warps) {
         for (const Split& s : warp.splits) {
-          Actor a{&block, &warp, &s, s.mask, s.pc, barrier_of(block, s), {}};
+          Actor a{&block, &warp, &s, s.mask, s.pc, barrier_of(block, warp, s), {}};
           actors_.push_back(std::move(a));
         }
         const u64 mine = threads - u64{warp.index} * 32;
@@ -272,17 +310,27 @@ class Search {
     return nullptr;
   }
 
-  // What else than `b` this instruction was on, or would be next: the names of mbarriers. Of this
-  // warp; where it has not executed it, of any.
-  std::vector<std::string> others(const Cause::WaitedFor& b, const Actor& a, u32 pc) const {
-    std::vector<std::string> own, all;
+  // The names of mbarriers other than `b` that an instruction was on, or would be next.
+  struct Others {
+    std::vector<std::string> own;  // by this warp
+    std::vector<std::string> all;  // by any, or by what has the same line of the source
+  };
+  Others others(const Cause::WaitedFor& b, const Actor& a, u32 pc) const {
+    Others out;
+    const ptx::Program& program = machine_.program();
+    const auto same_line = [&](u32 other) {
+      const ptx::Instruction &x = program.code[other], &y = program.code[pc];
+      return x.source_line != 0 && x.op == y.op && x.source_line == y.source_line &&
+             x.file == y.file && x.caller_line == y.caller_line && x.caller_file == y.caller_file;
+    };
     const auto add = [&](const Brought& x) {
-      if (x.by.pc != pc || (x.rank == b.rank && x.offset == b.object)) return;
+      if (x.rank == b.rank && x.offset == b.object) return;
+      if (x.by.pc != pc && !same_line(x.by.pc)) return;
       std::string name = barrier_name(machine_.barrier_names(), x.offset);
       if (x.rank != b.rank) name += fmt::format(" of CTA {}", x.rank);
-      if (!std::count(all.begin(), all.end(), name)) all.push_back(name);
-      const bool its = x.by.rank == a.block->rank && x.by.warp == a.warp->index;
-      if (its && !std::count(own.begin(), own.end(), name)) own.push_back(name);
+      if (!std::count(out.all.begin(), out.all.end(), name)) out.all.push_back(name);
+      const bool its = x.by.pc == pc && x.by.rank == a.block->rank && x.by.warp == a.warp->index;
+      if (its && !std::count(out.own.begin(), out.own.end(), name)) out.own.push_back(name);
     };
     for (u32 rank = 0; rank < machine_.cluster_size; ++rank) {
       for (const auto& [offset, m] : machine_.member(last_, rank)->mbarriers) {
@@ -290,7 +338,7 @@ class Search {
       }
     }
     for (const Brought& x : brought_) add(x);
-    return own.empty() ? all : own;
+    return out;
   }
 
   bool would_bring(const Cause::WaitedFor& b, const Actor& a, u32 pc) const {
@@ -306,8 +354,14 @@ class Search {
   Match match(const Cause::WaitedFor& b, const Actor& a, const Signaller& s) {
     using Of = Cause::WaitedFor::Of;
     if (b.of == Of::cluster) return Match::yes;
+    if (b.of == Of::together) {
+      const Missing& missing = missing_.at({b.rank, b.object, b.name});
+      const bool its = a.block->rank == b.rank && (missing.warps >> a.warp->index & 1) &&
+                       (a.lanes & missing.lanes);
+      return its ? Match::yes : Match::no;
+    }
     if (b.of == Of::barrier && a.block->rank != b.rank) return Match::no;
-    const auto v = derive_.value(*a.block, *a.warp, s.place);
+    const auto v = derive_.value(*a.block, *a.warp, s.place, s.pc);
     if (!v) return Match::unknown;
     bool any = false;
     for (Mask rest = a.lanes; rest; rest &= rest - 1) {
@@ -326,7 +380,9 @@ class Search {
   }
 
   // "full" of "full[1] of CTA 0".
-  static std::string_view stem(std::string_view name) { return name.substr(0, name.find('[')); }
+  static std::string_view stem(std::string_view name) {
+    return name.substr(0, name.find_first_of("[ "));
+  }
 
   // Why these lanes do not execute it on `b` now. Nothing: it is none of theirs. `sure`: it is, or
   // was, theirs to do; else it may be.
@@ -335,14 +391,25 @@ class Search {
     const Mbarrier* const m = b.of == Cause::WaitedFor::Of::mbarrier ? mbarrier_of(b) : nullptr;
     const Visits* const v = visits_of(m, a, s.pc);
     const Match matches = v ? Match::yes : match(b, a, s);
+    if (matches != Match::yes) {
+      if (auto there = on_another_cta(b, a, s, sure)) return there;
+    }
     if (matches == Match::no) return {};
     sure = matches == Match::yes;
     Cause::NotCome why;
     why.warps = {a.block->rank, u64{1} << a.warp->index};
     why.phases = v ? v->phases : 0;
-    const bool came = m ? v && v->phase == b.phase : has_arrived(b, a);
+    const bool together = b.of == Cause::WaitedFor::Of::together;
+    const bool now = m && v && v->phase == b.phase;
+    const bool came = m ? now && !stayed_away(*m, a, s.pc) : !together && has_arrived(b, a);
+    if ((now && !came) || together) why.lanes = a.lanes;
+    if (now && !came) why.phases = 0;  // that was the others
+    if (a.split && a.waits_for != Cause::none) why.waits_for = a.waits_for;
+    const bool at_bar = b.of == Cause::WaitedFor::Of::barrier && came;
+    if (at_bar && waiting_at(*a.split) != s.pc) return {};
     if (came) {
       why.why = Why::came;
+      why.waits_for = Cause::none;
       return why;
     }
     if (a.ways->ahead(a.next, s.pc)) {
@@ -364,6 +431,7 @@ class Search {
     }
     const auto past = a.ways->past(a.next, s.pc);
     why.why = past ? Why::branch : Why::left;
+    if (!past && !a.split) why.detail = "exited";
     if (past) {
       why.pc = past->pc;
       why.site = site(*a.block, *a.warp, a.lanes, past->pc);
@@ -377,20 +445,59 @@ class Search {
     return why;
   }
 
+  // Others of its warp arrived by this instruction, in this phase, and these lanes did not.
+  static bool stayed_away(const Mbarrier& m, const Actor& a, u32 pc) {
+    Mask came = 0;
+    for (const Attendance& at : m.arrived) {
+      if (at.rank == a.block->rank && at.warp == a.warp->index && at.pc == pc) came |= at.mask;
+    }
+    return came && !(came & a.lanes) && (came & (came - 1));
+  }
+
+  // An instruction that may go to any CTA of the cluster, and went to the same place of another
+  // one.
+  std::optional<Cause::NotCome> on_another_cta(const Cause::WaitedFor& b, const Actor& a,
+                                               const Signaller& s, bool& sure) const {
+    if (b.of != Cause::WaitedFor::Of::mbarrier || !s.by_rank || machine_.cluster_size < 2)
+      return {};
+    const bool reaches = machine_.program().code[s.pc].modifiers.reaches_cluster();
+    for (u32 rank = 0; rank < machine_.cluster_size; ++rank) {
+      const Mbarriers& all = machine_.member(last_, rank)->mbarriers;
+      const auto at = all.find(b.object);
+      if (rank == b.rank || at == all.end() || !visits_of(&at->second, a, s.pc)) continue;
+      // Of one that goes to its own CTA alone: where nobody has ever waited.
+      const auto asked = [](const Knowledge& k) { return k.phases != 0; };
+      const auto& known = at->second.known;
+      if (!reaches &&
+          (!at->second.waiting.empty() || std::any_of(known.begin(), known.end(), asked)))
+        continue;
+      Cause::NotCome why;
+      why.why = Why::elsewhere;
+      why.warps = {a.block->rank, u64{1} << a.warp->index};
+      why.detail =
+          fmt::format("{} of CTA {}", barrier_name(machine_.barrier_names(), b.object), rank);
+      sure = true;
+      return why;
+    }
+    return {};
+  }
+
   static constexpr const char* none_of_these = "-";
 
-  // The others that it was on, where it may be on `b` as well: those of one array, as far as names
-  // say so. `none_of_these`: it is of another.
+  // The others that this warp executed it on, where it may be on `b` as well: those of one array,
+  // as far as names say so. `none_of_these`: it is of another.
   std::string elsewhere(const Cause::WaitedFor& b, const Actor& a, u32 pc, bool sure) const {
     if (b.of != Cause::WaitedFor::Of::mbarrier) return {};
-    std::string out;
-    bool kin = false;
-    const std::vector<std::string> names = others(b, a, pc);
-    for (const std::string& name : names) {
-      kin = kin || stem(name) == stem(b.name) || name.rfind("mbarrier ", 0) == 0;
-      out += (out.empty() ? "" : ", ") + name;
+    const Others names = others(b, a, pc);
+    const auto kin = [&](const std::string& name) {
+      return stem(name) == stem(b.name) || name.rfind("mbarrier ", 0) == 0;
+    };
+    if (!sure && !names.all.empty() && std::none_of(names.all.begin(), names.all.end(), kin)) {
+      return none_of_these;
     }
-    return names.empty() || kin || sure ? out : none_of_these;
+    std::string out;
+    for (const std::string& name : names.own) out += (out.empty() ? "" : ", ") + name;
+    return out;
   }
 
   // At a barrier of the CTA or the cluster.
@@ -401,6 +508,7 @@ class Search {
   }
 
   static int weight(const Cause::NotCome& n) {
+    if (n.lanes != ~u32{0} && n.why != Why::came) return -1;
     switch (n.why) {
       case Why::waits:
         return 0;
@@ -420,7 +528,7 @@ class Search {
   static void merge(std::vector<Cause::NotCome>& into, Cause::NotCome why) {
     for (Cause::NotCome& o : into) {
       if (o.why != why.why || o.warps.rank != why.warps.rank || o.pc != why.pc ||
-          o.waits_for != why.waits_for || o.phases != why.phases ||
+          o.waits_for != why.waits_for || o.phases != why.phases || o.lanes != why.lanes ||
           (o.detail != why.detail && why.why != Why::branch)) {
         continue;
       }
@@ -444,6 +552,12 @@ class Search {
     using Of = Cause::WaitedFor::Of;
     const ptx::Program& program = machine_.program();
     std::vector<Signaller> out;
+    if (b.of == Of::together) {
+      out.push_back({});
+      out.back().pc = b.object;
+      out.back().arrives = true;
+      return out;
+    }
     for (u32 pc = 0; pc < program.code.size(); ++pc) {
       const auto s = b.of == Of::mbarrier  ? mbarrier_signaller(program, pc)
                      : b.of == Of::barrier ? bar_signaller(program, pc)
@@ -492,6 +606,8 @@ class Search {
   // Sources that lack are told before those that came; of what is missing, arrivals or bytes, those
   // that bring it.
   static std::pair<int, int> order(const Cause::WaitedFor& b, const Cause::Source& s) {
+    const bool known = !s.certain && !s.not_come.empty() && !s.not_come.front().detail.empty();
+    if (known && s.not_come.front().detail.rfind("mbarrier ", 0) == 0) return {2, 0};
     const bool apt = b.pending ? s.arrives : s.brings || s.expects;
     return {!apt, s.not_come.empty() ? 9 : weight(s.not_come.front())};
   }
@@ -512,6 +628,7 @@ class Search {
   std::vector<std::size_t> stands_before(std::size_t b) const {
     std::vector<std::size_t> out;
     for (const Cause::Source& s : out_.barriers[b].sources) {
+      if (!s.certain || (out_.barriers[b].pending && !s.arrives)) continue;
       for (const Cause::NotCome& n : s.not_come) {
         if (n.why == Why::waits && n.waits_for != Cause::none &&
             !std::count(out.begin(), out.end(), n.waits_for)) {
@@ -553,6 +670,11 @@ class Search {
   const std::vector<WaitingSplit>& waiting_;
   const std::set<u32>& helpful_;
   Derivation derive_;
+  struct Missing {
+    u64 warps = 0;
+    Mask lanes = ~Mask{0};
+  };
+  std::map<std::tuple<u32, u32, std::string>, Missing> missing_;  // of Of::together
   std::vector<Actor> actors_;
   std::vector<Brought> brought_;
   Cause out_;

@@ -87,32 +87,47 @@ Derivation::Derivation(Model& machine) : machine_(machine) {
   positions_ = ptx::positions_of(program);
 }
 
-bool Derivation::add(u32 reg, std::vector<u32>& code, int depth) {
+// The instruction whose value the register has at `at`; none: more than one could be.
+u32 Derivation::writer(u32 reg, u32 at) const {
+  const std::vector<u32>& all = writers_[reg];
   const ptx::Program& program = machine_.program();
-  if (is_special(program, reg)) return true;
-  const ptx::Routine& entry = program.routines[0];
-  if (reg < entry.first_register || reg >= entry.end_register) return false;
-  if (depth > deepest || code.size() > most_code || writers_[reg].size() != 1) return false;
-  const u32 pc = writers_[reg].front();
+  for (auto w = all.rbegin(); w != all.rend(); ++w) {
+    if (*w >= at) continue;
+    // Nothing between that ends a straight run, nothing that is come to from elsewhere.
+    const auto block = std::upper_bound(program.blocks.begin(), program.blocks.end(), at,
+                                        [](u32 pc, const ptx::Block& b) { return pc < b.first; }) -
+                       1;
+    if (*w >= block->first && !program.code[*w].guarded) return *w;
+    break;
+  }
+  return all.size() == 1 ? all.front() : none;
+}
+
+bool Derivation::add(u32 pc, std::vector<u32>& code, int depth) {
+  const ptx::Program& program = machine_.program();
+  if (pc == none || depth > deepest || code.size() > most_code) return false;
   if (std::find(code.begin(), code.end(), pc) != code.end()) return true;
   const ptx::Instruction& i = program.code[pc];
   const Bound& bound = machine_.image->bound[0];
   if (i.guarded || !is_pure(program, i) || bound.touch_of.count(pc) || bound.loaded.count(pc)) {
     return false;
   }
+  const ptx::Routine& entry = program.routines[0];
   bool all = true;
-  each_register(program, i, [&](u32 other, bool written) {
-    if (!written) all = all && add(other, code, depth + 1);
+  each_register(program, i, [&](u32 reg, bool written) {
+    if (written || is_special(program, reg)) return;
+    const bool own = reg >= entry.first_register && reg < entry.end_register;
+    all = all && own && add(writer(reg, pc), code, depth + 1);
   });
   code.push_back(pc);
   return all;
 }
 
-const Derivation::Slice& Derivation::slice(u32 reg) {
-  const auto [at, fresh] = slices_.try_emplace(reg);
+const Derivation::Slice& Derivation::slice(u32 writer) {
+  const auto [at, fresh] = slices_.try_emplace(writer);
   Slice& out = at->second;
   if (!fresh) return out;
-  out.pure = add(reg, out.code, 0);
+  out.pure = add(writer, out.code, 0);
   std::sort(out.code.begin(), out.code.end(),
             [&](u32 a, u32 b) { return positions_[a] < positions_[b]; });
   return out;
@@ -161,12 +176,10 @@ bool Derivation::execute(Core& x, u32 pc) {
   return c.run && c.run(x, c, ~Mask{0}) == Flow::next;
 }
 
-// All of it but `without`, an instruction; ~0: all.
-bool Derivation::run(Block& block, Warp& warp, const Slice& slice, u32 without) {
+bool Derivation::run(Block& block, Warp& warp, const Slice& slice) {
   if (!slice.pure) return false;
   Core x = scratch_of(block, warp);
-  return std::all_of(slice.code.begin(), slice.code.end(),
-                     [&](u32 pc) { return pc == without || execute(x, pc); });
+  return std::all_of(slice.code.begin(), slice.code.end(), [&](u32 pc) { return execute(x, pc); });
 }
 
 u64 Derivation::lane_value(u32 reg, int lane) const {
@@ -178,12 +191,12 @@ u64 Derivation::lane_value(u32 reg, int lane) const {
   return out;
 }
 
-std::optional<Derivation::Values> Derivation::read(Block& block, Warp& warp, u32 reg) {
+std::optional<Derivation::Values> Derivation::read(Block& block, Warp& warp, u32 reg, u32 at) {
   const ptx::Register& r = machine_.program().registers[reg];
   if (r.place == ptx::no_register || is_predicate(machine_.program(), reg)) return {};
   if (is_special(machine_.program(), reg)) {
     scratch_of(block, warp);
-  } else if (!run(block, warp, slice(reg), ~0u)) {
+  } else if (!run(block, warp, slice(writer(reg, at)))) {
     return {};
   }
   Values out{};
@@ -192,7 +205,7 @@ std::optional<Derivation::Values> Derivation::read(Block& block, Warp& warp, u32
 }
 
 std::optional<Derivation::Values> Derivation::value(Block& block, Warp& warp,
-                                                    const Operand& operand) {
+                                                    const Operand& operand, u32 at) {
   Values out{};
   if (operand.kind == Operand::Kind::constant ||
       (operand.kind == Operand::Kind::address && operand.index == ptx::no_register)) {
@@ -200,7 +213,7 @@ std::optional<Derivation::Values> Derivation::value(Block& block, Warp& warp,
     return out;
   }
   if (operand.kind != Operand::Kind::reg && operand.kind != Operand::Kind::address) return {};
-  const auto found = read(block, warp, operand.index);
+  const auto found = read(block, warp, operand.index, at);
   if (!found) return {};
   const u64 offset = operand.kind == Operand::Kind::address ? operand.value : 0;
   const bool narrow = ptx::bytes_of(machine_.program().registers[operand.index].type) == 4;
@@ -211,11 +224,13 @@ std::optional<Derivation::Values> Derivation::value(Block& block, Warp& warp,
   return out;
 }
 
-std::optional<Mask> Derivation::predicate(Block& block, Warp& warp, u32 reg) {
-  const auto key = std::tuple(block.rank, warp.index, reg);
+std::optional<Mask> Derivation::predicate(Block& block, Warp& warp, u32 reg, u32 at) {
+  const u32 by = writer(reg, at);
+  const auto key = std::tuple(block.rank, warp.index, by, reg);
+  if (by == none) return {};
   if (const auto known = known_.find(key); known != known_.end()) return known->second;
   std::optional<Mask> out;
-  if (run(block, warp, slice(reg), ~0u)) {
+  if (run(block, warp, slice(by))) {
     out = predicates_[machine_.program().registers[reg].place];
   }
   return known_[key] = out;
@@ -224,15 +239,17 @@ std::optional<Mask> Derivation::predicate(Block& block, Warp& warp, u32 reg) {
 std::optional<Mask> Derivation::guard(Block& block, Warp& warp, u32 pc) {
   const ptx::Instruction& i = machine_.program().code[pc];
   if (!i.guarded) return ~Mask{0};
-  const auto found = predicate(block, warp, i.guard);
+  const auto found = predicate(block, warp, i.guard, pc);
   if (!found) return {};
   return i.guard_negated ? ~*found : *found;
 }
 
 // " (%tid.x)" of a register that a special one is moved to.
-std::string Derivation::source_of(const ptx::Program& program, u32 reg) const {
-  if (writers_[reg].size() != 1) return "";
-  const ptx::Instruction& i = program.code[writers_[reg].front()];
+std::string Derivation::source_of(u32 reg, u32 at) const {
+  const ptx::Program& program = machine_.program();
+  const u32 by = writer(reg, at);
+  if (by == none) return "";
+  const ptx::Instruction& i = program.code[by];
   if (i.op != Op::mov || i.count != 2) return "";
   const Operand& from = program.operands_of(i)[1];
   if (from.kind != Operand::Kind::reg || !is_special(program, from.index)) return "";
@@ -244,16 +261,15 @@ std::string Derivation::guard_text(Block& block, Warp& warp, u32 pc, Mask lanes)
   const ptx::Instruction& i = program.code[pc];
   if (!i.guarded || !lanes) return "";
   const std::string name = program.name_of_register(i.guard);
-  const auto holds = predicate(block, warp, i.guard);
+  const auto holds = predicate(block, warp, i.guard, pc);
   if (!holds) return name;
   const Mask in = *holds & lanes;
   std::string out = fmt::format("{} is {}", name,
                                 in == lanes ? "true"
                                 : in == 0   ? "false"
                                             : "true in some of the lanes");
-  const std::vector<u32>& by = writers_[i.guard];
-  if (by.size() != 1) return out;
-  const ptx::Instruction& made = program.code[by.front()];
+  const u32 by = writer(i.guard, pc);
+  const ptx::Instruction& made = program.code[by];
   std::string text(made.text);
   std::replace(text.begin(), text.end(), '\t', ' ');
   while (!text.empty() && (text.back() == ';' || text.back() == ' ')) text.pop_back();
@@ -265,14 +281,14 @@ std::string Derivation::guard_text(Block& block, Warp& warp, u32 pc, Mask lanes)
     if (written || std::count(shown.begin(), shown.end(), reg)) return;
     shown.push_back(reg);
     if (is_predicate(program, reg)) {
-      const auto mask = predicate(block, warp, reg);
+      const auto mask = predicate(block, warp, reg, by);
       if (!mask || (*mask & lanes) != (*mask & lanes ? lanes : 0)) return;
       values += fmt::format("{}{} = {}", values.empty() ? "" : ", ", program.name_of_register(reg),
                             *mask & lanes ? "true" : "false");
-    } else if (const auto v = read(block, warp, reg)) {
+    } else if (const auto v = read(block, warp, reg, by)) {
       values +=
           fmt::format("{}{}{} = {}", values.empty() ? "" : ", ", program.name_of_register(reg),
-                      source_of(program, reg), values_text(*v, lanes));
+                      source_of(reg, by), values_text(*v, lanes));
     }
   });
   return out + (values.empty() ? ")" : ", with " + values + ")");
