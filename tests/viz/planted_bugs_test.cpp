@@ -7,6 +7,7 @@
 #include <map>
 #include <variant>
 
+#include "core/run/deadlock_cause.h"
 #include "core/sim/async/mbarrier.h"
 #include "tests/viz/planted_bugs.h"
 #include "viz/commands/rebuild.h"
@@ -23,7 +24,7 @@ using namespace test;
 // The view that each kind of finding is to be seen in.
 const std::map<std::string, ViewName, std::less<>>& expected_views() {
   static const std::map<std::string, ViewName, std::less<>> all = {
-      {"deadlock", ViewName::barriers},
+      {"deadlock", ViewName::why},
       {"waiter_left_behind", ViewName::barriers},
       {"too_many_arrivals", ViewName::barriers},
       {"tx_count_out_of_range", ViewName::barriers},
@@ -94,12 +95,24 @@ void says_barrier(const BugOpened& bug, const std::string& text) {
     EXPECT_EQ(bug.session->state.spot.barrier, bug.report().evidence.mbarrier);
     EXPECT_TRUE(has(text, "\npassed\n")) << text;
   }
-  if (bug.report().kind != "deadlock") return;
-  // Who is missing: arrivals, bytes or threads that are not there; and who waits for them.
+}
+
+// Who waits for what, what it lacks, and why that has not come; then the barriers at that moment.
+void says_why(BugOpened& bug, const std::string& text) {
+  const DeadlockCause& cause = *bug.report().deadlock;
+  EXPECT_TRUE(has(text, "<why nobody goes on>")) << text;
+  ASSERT_FALSE(cause.barriers.empty());
+  const std::string& name = cause.barriers.front().name;
+  EXPECT_TRUE(has(text, "\n" + name.substr(0, name.find(" of ")) + "\n")) << text;
+  EXPECT_TRUE(has(text, "lacks ") || has(text, "too many")) << text;
+  EXPECT_TRUE(has(text, "\n" + warps_text(cause, cause.waiting.front().warps) + "\n")) << text;
+  bug.act("select barriers");
+  const std::string list = read(picture(*bug.session, {760, 640}));
   const bool missing =
-      has(text, "\nmissing\n") || has(text, "are still to come") || has(text, "\nnot there\n");
-  EXPECT_TRUE(missing) << text;
-  EXPECT_TRUE(has(text, "\nwaiting\n") || has(text, "\nthere\n")) << text;
+      has(list, "\nmissing\n") || has(list, "are still to come") || has(list, "\nnot there\n");
+  EXPECT_TRUE(missing) << list;
+  EXPECT_TRUE(has(list, "\nwaiting\n") || has(list, "\nthere\n")) << list;
+  says_barrier(bug, list);
 }
 
 void says_both(const BugOpened& bug, const std::string& text) {
@@ -149,6 +162,7 @@ TEST_P(BugInTheWindow, OpensWithTheViewThatExplainsIt) {
   const Picture shown = picture(session, {760, 640});
   const std::string text = read(shown);
   EXPECT_TRUE(has(text, std::string(title_of(report)))) << text;
+  if (view == ViewName::why) return says_why(*bug, text);
   EXPECT_TRUE(has(text, "\nexpected\n")) << text;
   for (const Evidence::Party& party : report.evidence.parties) {
     EXPECT_TRUE(has(text, line_of(party.site))) << line_of(party.site) << "\n" << text;
@@ -179,7 +193,7 @@ TEST(PlantedBugs, ARunThatFaultsShowsTheFaultInItsView) {
   BugOpened bug = opened("empty_count");
   ASSERT_TRUE(execute(*bug.session, *bug.backend, "run").ok());
   take_result(*bug.session, *bug.backend);
-  EXPECT_EQ(bug.session->state.view, ViewName::barriers);
+  EXPECT_EQ(bug.session->state.view, ViewName::why);
   EXPECT_TRUE(bug.session->message.failed);
   EXPECT_EQ(bug.session->state.spot.report, 0u);
   // The diff has nothing to show, and leads there; so does the message.
@@ -188,7 +202,7 @@ TEST(PlantedBugs, ARunThatFaultsShowsTheFaultInItsView) {
   ASSERT_TRUE(nothing.has_value());
   EXPECT_EQ(nothing->command, "go report 0");
   bug.act(nothing->command);
-  EXPECT_EQ(bug.session->state.view, ViewName::barriers);
+  EXPECT_EQ(bug.session->state.view, ViewName::why);
   EXPECT_EQ(command_of_message(*bug.session), "go report 0");
 }
 

@@ -118,7 +118,11 @@ Card waiter_card(const Cause& cause, const Cause::Waiting& w, double width) {
 Card barrier_card(const Cause::WaitedFor& b, bool in_cycle, double width) {
   Card out;
   const bool mbarrier = b.of == Cause::WaitedFor::Of::mbarrier;
-  out.lines.push_back({b.name, Role::text, true, true});
+  const std::size_t of_another = b.name.find(" of ");
+  out.lines.push_back({b.name.substr(0, of_another), Role::text, true, true});
+  if (of_another != std::string::npos) {
+    out.lines.push_back({b.name.substr(of_another + 1), Role::text, false, false});
+  }
   if (mbarrier) {
     out.lines.push_back(
         {fmt::format("phase {}, parity {}", b.phase, b.phase % 2), Role::quiet, false, false});
@@ -168,9 +172,70 @@ Card source_card(const Cause& cause, const Cause::WaitedFor& b, const Cause::Sou
 
 struct Row {
   std::vector<Card> waiters, sources;
+  std::vector<const Cause::Source*> of;  // of each of `sources`; null: it is of several or none
   std::optional<Card> barrier;
   double height = 0;
 };
+
+// "hgemm_v8.cu:78, hgemm_v8.cu:79 (2)": a place each, with how many instructions it has.
+std::string places_of(const std::vector<const Cause::Source*>& sources) {
+  std::vector<std::pair<std::string, int>> places;
+  for (const Cause::Source* source : sources) {
+    const std::string place = place_words(source->site);
+    const auto known =
+        std::find_if(places.begin(), places.end(), [&](const auto& p) { return p.first == place; });
+    if (known == places.end()) {
+      places.emplace_back(place, 1);
+    } else {
+      ++known->second;
+    }
+  }
+  std::string out;
+  for (const auto& [place, count] : places) {
+    out += fmt::format("{}{}{}", out.empty() ? "" : ", ", place,
+                       count > 1 ? fmt::format(" ({})", count) : "");
+  }
+  return out;
+}
+
+// It was on other barriers: that says more than that it may be on this one.
+bool was_elsewhere(const Cause::Source& source) {
+  return std::any_of(source.not_come.begin(), source.not_come.end(),
+                     [](const Cause::NotCome& n) { return n.why == Why::elsewhere; });
+}
+
+void add_sources(Row& row, const Cause& cause, const Cause::WaitedFor& b, double width) {
+  const auto sentence = [&](const std::string& text, Role role) {
+    Card card;
+    add_wrapped(card, text, width, role, 4);
+    row.sources.push_back(std::move(card));
+    row.of.push_back(nullptr);
+  };
+  const bool certain = std::any_of(b.sources.begin(), b.sources.end(),
+                                   [](const Cause::Source& source) { return source.certain; });
+  if (!certain) {
+    sentence(b.sources.empty()
+                 ? "No instruction that was executed, or is still ahead of a warp, arrives here."
+                 : "No instruction is known to arrive here.",
+             Role::wrong);
+  }
+  std::vector<const Cause::Source*> more;
+  for (const Cause::Source& source : b.sources) {
+    if ((source.certain || was_elsewhere(source)) && row.sources.size() < most_sources) {
+      row.sources.push_back(source_card(cause, b, source, width));
+      row.of.push_back(&source);
+    } else {
+      more.push_back(&source);
+    }
+  }
+  if (more.empty()) return;
+  if (certain) {
+    sentence(fmt::format("and {} more: {}", more.size(), places_of(more)), Role::quiet);
+  } else {
+    sentence(fmt::format("These may, as their address could not be told: {}", places_of(more)),
+             Role::quiet);
+  }
+}
 
 double stack_height(const std::vector<Card>& cards) {
   double out = 0;
@@ -193,16 +258,7 @@ std::vector<Row> rows_of(const Cause& cause, const Columns& columns) {
       row.waiters.push_back(waiter_card(cause, w, columns.waiters.width));
       row.waiters.back().command = look_command(b.block, first_warp(w.warps), w.site);
     }
-    for (std::size_t s = 0; s < std::min(b.sources.size(), most_sources); ++s) {
-      row.sources.push_back(source_card(cause, b, b.sources[s], columns.sources.width));
-    }
-    if (b.sources.empty()) {
-      Card none;
-      add_wrapped(none,
-                  "No instruction that was executed, or is still ahead of a warp, arrives here.",
-                  columns.sources.width, Role::wrong, 3);
-      row.sources.push_back(none);
-    }
+    add_sources(row, cause, b, columns.sources.width);
     row.height =
         std::max({row.barrier->height(), stack_height(row.waiters), stack_height(row.sources)});
     out.push_back(std::move(row));
@@ -259,13 +315,15 @@ void arrow(Scene& scene, Point from, Point to, Role role, bool dashed, double wi
 }
 
 // From the sources of one barrier to the barriers that their warps wait for, along the right edge.
-void draw_links(Scene& scene, const Cause& cause, const std::vector<std::vector<Box>>& sources,
-                const std::vector<Box>& barriers, const Columns& columns) {
+void draw_links(Scene& scene, const Cause& cause, const std::vector<Row>& rows,
+                const std::vector<std::vector<Box>>& sources, const std::vector<Box>& barriers,
+                const Columns& columns) {
   std::size_t lane = 0;
   for (std::size_t b = 0; b < sources.size() && b < cause.barriers.size(); ++b) {
     std::vector<std::size_t> seen;  // one line from a barrier to another is enough
-    for (std::size_t s = 0; s < sources[b].size() && s < cause.barriers[b].sources.size(); ++s) {
-      for (const Cause::NotCome& n : cause.barriers[b].sources[s].not_come) {
+    for (std::size_t s = 0; s < sources[b].size(); ++s) {
+      if (!rows[b].of[s]) continue;
+      for (const Cause::NotCome& n : rows[b].of[s]->not_come) {
         if (n.why != Why::waits || n.waits_for >= barriers.size()) continue;
         if (std::count(seen.begin(), seen.end(), n.waits_for)) continue;
         seen.push_back(n.waits_for);
@@ -316,7 +374,8 @@ void draw_deadlock(Scene& scene, const Cause& cause, const Box& room, double scr
   std::vector<Box> barriers;
   std::vector<std::vector<Box>> sources;
   Scene cards;  // over the lines between the rows
-  for (const Row& row : rows_of(cause, columns)) {
+  const std::vector<Row> rows = rows_of(cause, columns);
+  for (const Row& row : rows) {
     if (!row.barrier) {
       draw_stack(cards, row.waiters, columns.waiters.x, columns.sources.width, y, row.height);
       y += row.height + between_groups;
@@ -344,7 +403,7 @@ void draw_deadlock(Scene& scene, const Cause& cause, const Box& room, double scr
     y += row.height + between_groups;
   }
   scene.begin("who waits for whom");
-  draw_links(scene, cause, sources, barriers, columns);
+  draw_links(scene, cause, rows, sources, barriers, columns);
   scene.end();
   for (Item& item : cards.items) scene.add(std::move(item));
   scene.targets.insert(scene.targets.end(), cards.targets.begin(), cards.targets.end());
