@@ -9,10 +9,12 @@
 
 #include "app/commands.h"
 #include "app/handoffs.h"
+#include "app/why_variants.h"
 #include "core/ptx/program.h"
 #include "core/run/driver_map.h"
 #include "core/sim/async/map_bits.h"
 #include "core/sim/matrix/descriptor_fields.h"
+#include "kernels/catalog/catalog.h"
 
 namespace tilescope {
 namespace {
@@ -26,6 +28,8 @@ struct Options {
   std::string swizzle = "none", interleave = "none", outside = "zero";
   bool pair = false, ws = false, json = false;
   HandoffsOptions handoffs;
+  std::map<std::string, std::string> own;  // the kernel's own options
+  bool variants = false;
   std::optional<double> copies, products, barriers, latency;
   std::optional<std::int64_t> m, n, k;
 };
@@ -495,6 +499,10 @@ int explain(const Options& options, Terminal& terminal) {
       }
       *share = *value;
     }
+    for (const auto& [name, value] : options.own) {
+      if (!value.empty()) handoffs.own[name] = value;
+    }
+    if (what == "why" && options.variants) return explain_variants(handoffs, terminal);
     return what == "why" ? explain_why(handoffs, terminal) : explain_handoffs(handoffs, terminal);
   }
   return terminal.fail(usage(
@@ -524,6 +532,16 @@ Action define_explain(CommandOptions& app) {
       .type_name("NAME|F.toml");
   app.add_option("--block", o.handoffs.block, "handoffs: a CTA of the cluster told of (default 0)")
       .type_name("N");
+  for (const CatalogEntry& entry : catalog()) {
+    for (const OptionParameter& own : entry.options) {
+      if (o.own.count(own.name)) continue;
+      app.add_option("--" + own.name, o.own[own.name],
+                     fmt::format("handoffs, why of {}: {}", entry.name, own.help))
+          .type_name(own.form);
+    }
+  }
+  app.add_flag("--variants", o.variants,
+               "why: the same by the kernel's other forms, the fastest first");
   app.add_option("--copies", o.copies, "why: if copies took this share of their time, 0 to 1")
       .type_name("SHARE");
   app.add_option("--products", o.products, "why: the same of tensor cores").type_name("SHARE");

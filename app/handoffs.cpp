@@ -40,46 +40,6 @@ Outcome<PreparedRun> prepare(const HandoffsOptions& options, std::int64_t proces
   return prepare_run(options.of, *run);
 }
 
-// `wants_cause`: of a deadlock its cause is told, and not what was handed on until then.
-Outcome<sim::Record> recorded(const HandoffsOptions& options, Terminal& terminal,
-                              bool wants_cause = false) {
-  if (options.of.ends_with(".tsr")) {
-    const Outcome<std::vector<std::byte>> file = read_file(options.of);
-    if (!file) return file.error();
-    return read_record(*file, options.of);
-  }
-  Outcome<PreparedRun> run = prepare(options, 0);
-  if (!run) return run.error();
-  Order order;
-  if (!options.device.empty()) {
-    const Outcome<DeviceDescription> device = device_described(options.device);
-    if (!device) return device.error();
-    order.device = *device;
-    const auto target = target_for(order.device, run->job.program.ptx);
-    if (!target) return target.error();
-  } else if (const auto usual = usual_device_for(run->job.program.ptx)) {
-    order.device = *usual;
-  }
-  if (order.device.processors) run = prepare(options, order.device.processors);
-  if (!run) return run.error();
-  order.exact = exact_by_default(*run);
-  order.clocked = order.device.times.known();
-  sim::Recorder recorder;
-  order.recorder = &recorder;
-  std::vector<OpenDevice> simulator;
-  simulator.push_back(open_simulator(order));
-  Outcome<std::vector<Ran>> ran = start_on(simulator, run->job);
-  if (!ran) return ran.error();
-  Ran& one = ran->front();
-  if (const auto error = finish(one, run->kernel, terminal)) return *error;
-  const bool told = wants_cause && deadlock_in(one.execution->reports());
-  if (one.state == RunState::fault && !told) {
-    terminal.say(text_of_reports(one.execution->reports(), false));
-    terminal.say("What was handed on until then:");
-  }
-  return take_record(recorder, *run, order.device);
-}
-
 Json json_of(const sim::Record& record, const sim::Pipeline& pipeline) {
   const auto time = [](sim::Cycle at) { return at == sim::never_ends ? Json() : Json(at); };
   const auto barrier = [&](const std::optional<std::size_t>& which, std::uint8_t rank) {
@@ -157,6 +117,45 @@ Json json_of(const sim::Record& record, const sim::Pipeline& pipeline) {
 }
 
 }  // namespace
+
+Outcome<sim::Record> recorded(const HandoffsOptions& options, Terminal& terminal,
+                              bool wants_cause) {
+  if (options.of.ends_with(".tsr")) {
+    const Outcome<std::vector<std::byte>> file = read_file(options.of);
+    if (!file) return file.error();
+    return read_record(*file, options.of);
+  }
+  Outcome<PreparedRun> run = prepare(options, 0);
+  if (!run) return run.error();
+  Order order;
+  if (!options.device.empty()) {
+    const Outcome<DeviceDescription> device = device_described(options.device);
+    if (!device) return device.error();
+    order.device = *device;
+    const auto target = target_for(order.device, run->job.program.ptx);
+    if (!target) return target.error();
+  } else if (const auto usual = usual_device_for(run->job.program.ptx)) {
+    order.device = *usual;
+  }
+  if (order.device.processors) run = prepare(options, order.device.processors);
+  if (!run) return run.error();
+  order.exact = exact_by_default(*run);
+  order.clocked = order.device.times.known();
+  sim::Recorder recorder;
+  order.recorder = &recorder;
+  std::vector<OpenDevice> simulator;
+  simulator.push_back(open_simulator(order));
+  Outcome<std::vector<Ran>> ran = start_on(simulator, run->job);
+  if (!ran) return ran.error();
+  Ran& one = ran->front();
+  if (const auto error = finish(one, run->kernel, terminal)) return *error;
+  const bool told = wants_cause && deadlock_in(one.execution->reports());
+  if (one.state == RunState::fault && !told) {
+    terminal.say(text_of_reports(one.execution->reports(), false));
+    terminal.say("What was handed on until then:");
+  }
+  return take_record(recorder, *run, order.device);
+}
 
 int explain_handoffs(const HandoffsOptions& options, Terminal& terminal) {
   const Outcome<sim::Record> record = recorded(options, terminal);

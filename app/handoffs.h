@@ -13,15 +13,20 @@
 namespace tilescope {
 
 struct HandoffsOptions {
-  std::string of;         // a kernel, a PTX file or a record
-  std::string launch;     // of a PTX file
-  std::string device;     // a name or a device file; empty: one that the PTX is for
-  std::string ptx;        // another build of the kernel, as `run` has it
-  KernelOptions own;      // the kernel's own options: {"m", "512"}
+  std::string of;      // a kernel, a PTX file or a record
+  std::string launch;  // of a PTX file
+  std::string device;  // a name or a device file; empty: one that the PTX is for
+  std::string ptx;     // another build of the kernel, as `run` has it
+  KernelOptions own;   // the kernel's own options: {"m", "512"}
   std::uint64_t block = 0;
   std::uint64_t uses = 12;  // of each ring in the ledger
   sim::WhatIf what;         // `why`
 };
+
+// The record of such a run, or a file's. `wants_cause`: of a deadlock its cause is told, and not
+// what was handed on until then.
+Outcome<sim::Record> recorded(const HandoffsOptions& options, Terminal& terminal,
+                              bool wants_cause = false);
 
 // Answers the exit code.
 int explain_handoffs(const HandoffsOptions& options, Terminal& terminal);

@@ -106,6 +106,37 @@ TEST_F(Why, WhatIfIsNearARunOnAChipThatIsSo) {
   }
 }
 
+// Each line is what the same form says by itself.
+TEST_F(Why, VariantsAreRunAndSorted) {
+  const auto [code, d] = run_json(
+      {"explain", "why", "dense_gemm", "--variants", "--m", "128", "--n", "256", "--k", "256"});
+  ASSERT_EQ(code, 0);
+  ASSERT_GT(d["variants"].size(), 8u);
+  double last = 0;
+  for (const json& each : d["variants"]) {
+    EXPECT_GE(each["end"].get<double>(), last);
+    last = each["end"].get<double>();
+    const std::string form = each["form"];
+    EXPECT_TRUE(has(form, "--tile ") && has(form, "--cluster ")) << form;
+    EXPECT_FALSE(has(form, "bf16")) << form;  // the same product
+  }
+  for (const std::size_t i : {std::size_t{0}, d["variants"].size() - 1}) {
+    const json& each = d["variants"][i];
+    Words words{"explain", "why", "dense_gemm", "--m", "128", "--n", "256", "--k", "256"};
+    std::string form = each["form"];
+    for (std::size_t end; !form.empty(); form.erase(0, end == form.npos ? end : end + 1)) {
+      end = form.find(' ');
+      words.push_back(form.substr(0, end));
+    }
+    EXPECT_EQ(end_of(run_json(words).second), each["end"].get<double>()) << each["form"];
+  }
+  const auto [ladder_code, ladder] = run_json(
+      {"explain", "why", "wgmma_v7", "--variants", "--m", "256", "--n", "256", "--k", "256"});
+  ASSERT_EQ(ladder_code, 0);
+  EXPECT_EQ(ladder["variants"].size() + ladder["refused"].size(), 9u);
+  EXPECT_EQ(run({"explain", "why", "matmul_tiled", "--variants"}).exit_code, 2);
+}
+
 TEST_F(Why, ABadShareIsRefusedWithASentence) {
   for (const char* share : {"-0.1", "1.5", "nan"}) {
     const Ended ended = run({"explain", "why", "hgemm_v1", "--copies", share});
