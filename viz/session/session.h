@@ -128,6 +128,7 @@ struct Session {
   TimelineViewport timeline_viewport;
   double baseline_scroll = 0;                  // of the rows of the one above
   std::optional<CycleRange> timeline_dragged;  // while it is dragged
+  std::optional<double> timeline_playhead;     // likewise: the moment to go to
   RasterStore layout_rasters, matrices_rasters, diff_rasters, timeline_rasters, baseline_rasters;
   std::map<ViewName, Scroll> scrolls;  // of views that are lists
   mutable MemoryViews memory;

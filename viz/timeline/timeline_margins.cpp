@@ -243,9 +243,10 @@ void draw_rules(Scene& scene, const TimelineView& view, const TimelineFrame& fra
                      Role::line, 1));
 }
 
-void draw_moment(Scene& scene, const TimelineFrame& frame, double moment) {
-  const std::optional<Box> box = plate_of(frame, moment);
+void draw_moment(Scene& scene, const TimelineFrame& frame, const TimelineChoice& choice) {
+  const std::optional<Box> box = plate_of(frame, choice.moment);
   if (!box) return;
+  const double moment = *choice.moment;
   const double x = std::round(frame.x_of(moment));
   scene.begin("moment");
   scene.add(straight({x, frame.lines_top()}, {x, frame.lanes.bottom()}, Role::accent, 2));
@@ -256,6 +257,27 @@ void draw_moment(Scene& scene, const TimelineFrame& frame, double moment) {
   scene.add(plate);
   scene.add(words(box->centre(), number_text(moment, 1), Ink(text_on(scene.theme.accent)),
                   Family::mono, Across::centre));
+  if (frame.heading.empty()) {
+    // A handle, where the axis ends: it is dragged.
+    Rectangle handle;
+    handle.box = {x - 5, frame.axis.bottom() - 8, 10, 8};
+    handle.fill = Ink(Role::accent);
+    handle.radius = 2;
+    scene.add(handle);
+  }
+  if (!choice.said.empty()) {
+    const std::string said = begin_of(choice.said, frame.lanes.width - 2 * inside, Family::sans);
+    const double wide = text_width(said, small_text, Family::sans) + 2 * inside;
+    Rectangle note;
+    note.box = {std::clamp(x - wide / 2, frame.lanes.x,
+                           std::max(frame.lanes.x, frame.lanes.right() - wide)),
+                frame.lanes.y + 4, wide, 20};
+    note.fill = Ink(Role::panel);
+    note.stroke = {Role::accent, 1, false};
+    note.radius = 4;
+    scene.add(note);
+    scene.add(words(note.box.centre(), said, Across::centre));
+  }
   scene.end();
 }
 

@@ -42,11 +42,14 @@ void draw_axis(Scene& scene, const TimelineView& view, const TimelineFrame& fram
                std::optional<double> moment, bool seconds);
 // The lines of an axis that is above another run.
 void draw_grid(Scene& scene, const TimelineFrame& frame);
+// All of the run, with what of it is seen.
+void draw_minimap(Scene& scene, const TimelineView& view, const TimelineFrame& frame,
+                  const TimelineChoice& choice, RasterStore* store);
 // What was found, faults, arrows, what is pointed at and selected; the range that is added up, and
 // the moment.
 void draw_marks(Scene& scene, const TimelineView& view, const TimelineChoice& choice,
                 const TimelineFrame& frame);
-void draw_moment(Scene& scene, const TimelineFrame& frame, double moment);
+void draw_moment(Scene& scene, const TimelineFrame& frame, const TimelineChoice& choice);
 // Where the moment is told; nothing where it is out of sight.
 std::optional<Box> plate_of(const TimelineFrame& frame, std::optional<double> moment);
 
@@ -94,6 +97,8 @@ constexpr double legend_line = 20, swatch_width = 24;
 constexpr double timeline_margin = 16, axis_line = 20;
 double labels_width(Size size);
 void place_rows(const TimelineView& view, const TimelineChoice& choice, TimelineFrame& frame);
+// Above the axis, where there is room for it: so high, with what is between.
+double minimap_height(Size size);
 CycleRange range_within(const TimelineView& view, const TimelineViewport& viewport,
                         CycleRange range);
 

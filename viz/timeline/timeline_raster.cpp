@@ -369,7 +369,8 @@ std::shared_ptr<const Image> lanes_image(const TimelineView& view, const Timelin
   out->version = new_image_version();
   Lanes(view, frame, theme, *out).draw();
   if (store != nullptr) {
-    if (store->entries.size() >= 2) store->entries.erase(store->entries.begin());
+    // Two, and that of all of the run.
+    if (store->entries.size() >= 3) store->entries.erase(store->entries.begin());
     store->entries.push_back({std::move(key), out});
   }
   return out;
