@@ -307,12 +307,15 @@ void draw_swatch(Scene& scene, const LegendEntry& entry, const Box& box) {
       scene.add(fill);
       return;
     case LegendEntry::Kind::report:
-      fill.fill = Ink(Role::wrong);
+    case LegendEntry::Kind::hazard: {
+      const bool fault = entry.kind == LegendEntry::Kind::report;
+      fill.fill = Ink(fault ? Role::wrong : Role::text);
       fill.radius = 3;
       scene.add(fill);
-      scene.add(
-          words(box.centre(), "!", Ink(text_on(scene.theme.wrong)), Family::sans, Across::centre));
+      const Rgba under = fault ? scene.theme.wrong : scene.theme.text;
+      scene.add(words(box.centre(), "!", Ink(text_on(under)), Family::sans, Across::centre));
       return;
+    }
     case LegendEntry::Kind::more:
       return;
     case LegendEntry::Kind::hatched:

@@ -26,6 +26,9 @@ Hatch hatch_of(Doing doing);
 // Of the phases of a barrier, which alternate.
 Rgba phase_colour(std::uint32_t phase, const Theme& theme);
 
+// Red is for faults alone; hazards and notes have the colour of text.
+bool is_fault(const sim::Record& record, const sim::Event& report);
+
 Line straight(Point from, Point to, Ink ink, double width);
 
 // ---- What a scene is made of, in this order ----
@@ -80,7 +83,7 @@ void draw_arrows(Scene& scene, const TimelineView& view, const TimelineChoice& c
 // The legend as lines of entries, in a picture of this size. It takes a quarter of the height at
 // most: what has no room is counted by a last entry, whose hint names it.
 struct LegendEntry {
-  enum class Kind : std::uint8_t { solid, hatched, phase, flight, report, more };
+  enum class Kind : std::uint8_t { solid, hatched, phase, flight, report, hazard, more };
   Kind kind = Kind::solid;
   Doing doing;
   std::string letter, text, hint;

@@ -202,7 +202,7 @@ class Lanes {
         break;
       case EventKind::report:
         box.width = 2;
-        canvas_.fill(box, theme_.wrong);
+        canvas_.fill(box, is_fault(view_.record(), event) ? theme_.wrong : theme_.text);
         break;
       case EventKind::folded:
         draw_shares(row, event.track, static_cast<double>(event.begin),
@@ -237,8 +237,12 @@ class Lanes {
         }
     }
     if (span.report) {
+      const auto& reports = view_.record().reports;
+      const bool fault = std::any_of(reports.begin(), reports.end(), [](const Report& each) {
+        return each.weight == Weight::fault;
+      });
       box.width = 2;
-      canvas_.fill(box, theme_.wrong);
+      canvas_.fill(box, fault ? theme_.wrong : theme_.text);
     }
   }
 

@@ -205,9 +205,11 @@ void draw_reports(Scene& scene, const TimelineView& view, const TimelineFrame& f
                                   frame.lanes.right() - 8);
       Rectangle flag;
       flag.box = {x - 7, body.centre().y - 8, 14, 16};
-      flag.fill = Ink(Role::wrong);
+      const bool fault = is_fault(view.record(), event);
+      const Rgba under = fault ? scene.theme.wrong : scene.theme.text;
+      flag.fill = Ink(under);
       flag.radius = 3;
-      Text mark = words(flag.box.centre(), "!", Ink(text_on(scene.theme.wrong)), Family::sans,
+      Text mark = words(flag.box.centre(), "!", Ink(text_on(under)), Family::sans,
                         Across::centre);
       mark.weight = FontWeight::bold;
       scene.add(flag);
