@@ -147,7 +147,7 @@ std::vector<BarrierDial> dials_of(const MachineShown& shown) {
     if (each.dial.waited) {
       const std::string who = warps_text(b.waiting);
       const bool one = who.find_first_not_of("0123456789") == std::string::npos;
-      each.waiting = fmt::format("{} {} wait{}", one ? "warp" : "warps", who, one ? "s" : "");
+      each.waiting = one ? fmt::format("{} waits", who) : fmt::format("{} wait", who);
     }
     each.hint = fmt::format("{}, phase {} (parity {}): {}", each.name, b.phase, b.phase % 2,
                             b.story);

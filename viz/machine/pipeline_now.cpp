@@ -13,7 +13,7 @@ namespace {
 constexpr double least_room = 320;  // below it the view needs all of its height
 constexpr double stage_row = 84, dial_row = 52, sum_row = 64;
 constexpr double dial_radius = 9, beside_stage = 26, widest_stage = 220, narrowest_stage = 40;
-constexpr double dial_width = 128, widest_sum = 320;
+constexpr double least_dial = 116, widest_dial = 168, widest_sum = 320;
 constexpr std::size_t most_dial_rows = 2;
 
 bool meets(const std::vector<sim::ByteSpan>& spans, std::uint32_t byte) {
@@ -28,6 +28,11 @@ void draw_barrier(Scene& scene, const BarrierDial& barrier, Point at) {
   scene.hints.push_back({box.grown(3), barrier.hint});
   scene.targets.push_back(
       {box.grown(3), fmt::format("look mbarrier {}", barrier.offset), barrier.hint});
+}
+
+std::size_t dials_across(const Box& room) {
+  return std::max<std::size_t>(1,
+                               static_cast<std::size_t>((room.width - 2 * between) / least_dial));
 }
 
 }  // namespace
@@ -55,6 +60,8 @@ const SumNow* PipelineNow::sum_at(std::uint32_t lane, std::uint32_t column) cons
 void mark_steps(MemoryNow& now, const PipelineNow& pipeline) {
   for (MemoryPart& part : now.parts) {
     if (part.kind == MemoryPart::Kind::tile) part.step = pipeline.step_at(part.begin);
+    // Hues are of steps: what belongs to none is grey.
+    if (!part.step) part.category = -1;
   }
 }
 
@@ -64,8 +71,7 @@ double stage_strip_height(const PipelineNow* pipeline, const Box& room) {
 
 double dial_strip_height(std::size_t dials, const Box& room) {
   if (dials == 0 || room.height < least_room) return 0;
-  const auto across = std::max<std::size_t>(
-      1, static_cast<std::size_t>((room.width - 2 * between) / dial_width));
+  const std::size_t across = dials_across(room);
   const std::size_t rows = std::min((dials + across - 1) / across, most_dial_rows);
   return static_cast<double>(rows) * dial_row + inside;
 }
@@ -108,8 +114,10 @@ void draw_stage_strip(Scene& scene, const PipelineNow& pipeline, std::optional<s
 void draw_dial_strip(Scene& scene, const std::vector<BarrierDial>& dials,
                      std::optional<std::uint32_t> selected, const Box& room) {
   scene.begin("dials", room);
-  const auto across = std::max<std::size_t>(
-      1, static_cast<std::size_t>((room.width - 2 * between) / dial_width));
+  const std::size_t across = dials_across(room);
+  const double dial_width =
+      std::min(widest_dial, (room.width - 2 * between) /
+                                static_cast<double>(std::min(across, dials.size())));
   for (std::size_t i = 0; i < dials.size(); ++i) {
     const std::size_t row = i / across;
     if (row >= most_dial_rows) break;
