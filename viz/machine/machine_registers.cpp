@@ -219,8 +219,13 @@ double draw_registers(Scene& scene, const MachineShown& shown, const Box& whole,
   table.columns[3].spared = 1;
   table.columns[4].spared = 2;
   table.columns[5].spared = 3;
-  table.columns[6].spared = 4;
-  table.columns[7].least = 160;
+  table.columns[6].least = text_width("undefined in some lanes", small_text, Family::sans);
+  table.columns[7].least = 280;
+  constexpr double room_for_lines = 700;
+  if (room.width < room_for_lines) {
+    table.columns.pop_back();
+    table.columns[6].stretches = true;
+  }
   if (spot.warp >= warps.size() || warps[spot.warp].splits.empty()) {
     table.when_empty =
         warps.empty()
