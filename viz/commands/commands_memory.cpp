@@ -19,7 +19,8 @@ Answer run_memory(Session& session, Backend&, std::string_view arguments) {
     choice.physical = how == "physical";
     choice.both = how == "both";
     if (choice.both) {
-      return std::string("Tiles are shown in the order of their rows and as they are in the banks.");
+      return std::string(
+          "Tiles are shown in the order of their rows and as they are in the banks.");
     }
     return std::string(choice.physical ? "Tiles are shown as they are in the banks of memory."
                                        : "Tiles are shown in the order of their rows.");
@@ -57,10 +58,11 @@ Answer run_matrices(Session& session, Backend&, std::string_view arguments) {
 }
 
 constexpr std::array kMemoryCommands = {
-    WindowCommand{"memory",
-                  "order logical | order physical | order both | colour tile | colour writer | colour value",
-                  "how shared memory is drawn: in the tiles' order or the banks', and its colours",
-                  "memory order physical", "", run_memory, nullptr, true},
+    WindowCommand{
+        "memory",
+        "order logical | order physical | order both | colour tile | colour writer | colour value",
+        "how shared memory is drawn: in the tiles' order or the banks', and its colours",
+        "memory order physical", "", run_memory, nullptr, true},
     WindowCommand{"tmem", "colour step | colour writer | colour value", "what colours mean in TMEM",
                   "tmem colour value", "", run_tmem, nullptr, true},
     WindowCommand{"matrices", "sums value | sums thread",

@@ -30,8 +30,9 @@ void draw_tile_and_lanes(Scene& scene, const AccessView& view,
   if (cells < 1 || cells > most_tile_cells || down < 1 || cells % down != 0) return;
   const std::int64_t across = cells / down;
   const double heading = 24, gutter = 40;
-  const double cell = std::min({(room.width - gutter) / static_cast<double>(across),
-                                (room.height - heading) / static_cast<double>(down), most_tile_cell});
+  const double cell =
+      std::min({(room.width - gutter) / static_cast<double>(across),
+                (room.height - heading) / static_cast<double>(down), most_tile_cell});
   if (cell < least_tile_cell) return;
   // Whose word each is: the lanes by their addresses.
   std::map<std::int64_t, int> lanes;
@@ -41,10 +42,11 @@ void draw_tile_and_lanes(Scene& scene, const AccessView& view,
     }
   }
   scene.begin("tile");
-  scene.add(words({room.x, room.y + 8},
-                  fmt::format("the tile, {} x {}: the elements that this instruction's lanes ask for",
-                              down, across),
-                  Role::quiet));
+  scene.add(
+      words({room.x, room.y + 8},
+            fmt::format("the tile, {} x {}: the elements that this instruction's lanes ask for",
+                        down, across),
+            Role::quiet));
   const Box grid{room.x + gutter, room.y + heading, cell * static_cast<double>(across),
                  cell * static_cast<double>(down)};
   scene.add(Rectangle{grid, Ink(Role::panel), {}, 0});

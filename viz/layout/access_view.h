@@ -129,8 +129,8 @@ Outcome<SwizzleAdvice> advise(const Layout& memory, const AccessChoice& choice);
 Scene build_scene(const AccessView& view, bool sectors, std::int64_t instruction,
                   const Theme& theme, Size size);
 
-// Under it, where there is room: the tile itself, mode 0 down, and in it the elements that the rows'
-// lanes ask for, in the lanes' colours.
+// Under it, where there is room: the tile itself, mode 0 down, and in it the elements that the
+// rows' lanes ask for, in the lanes' colours.
 void draw_tile_and_lanes(Scene& scene, const AccessView& view,
                          const std::vector<AccessView::Row>& rows, const Box& room);
 

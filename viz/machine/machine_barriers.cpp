@@ -136,8 +136,8 @@ std::vector<BarrierDial> dials_of(const MachineShown& shown) {
     BarrierDial each;
     each.offset = b.offset;
     const BarrierNames& names = shown.machine().barrier_names();
-    each.name = names.count(b.offset) ? barrier_name(names, b.offset)
-                                      : fmt::format("byte {}", b.offset);
+    each.name =
+        names.count(b.offset) ? barrier_name(names, b.offset) : fmt::format("byte {}", b.offset);
     each.dial.phase = static_cast<std::uint32_t>(b.phase);
     each.dial.waited = !b.waiting.empty();
     each.dial.used = b.phase > 0 || !b.arrived.empty() || b.bytes != 0;
@@ -149,8 +149,8 @@ std::vector<BarrierDial> dials_of(const MachineShown& shown) {
       const bool one = who.find_first_not_of("0123456789") == std::string::npos;
       each.waiting = one ? fmt::format("{} waits", who) : fmt::format("{} wait", who);
     }
-    each.hint = fmt::format("{}, phase {} (parity {}): {}", each.name, b.phase, b.phase % 2,
-                            b.story);
+    each.hint =
+        fmt::format("{}, phase {} (parity {}): {}", each.name, b.phase, b.phase % 2, b.story);
     const auto* known = shown.pipeline;
     for (std::size_t i = 0; known && i < known->barriers.size(); ++i) {
       const BarrierDial& other = known->barriers[i];

@@ -169,7 +169,8 @@ class Origins {
   // Names in the first operand of an instruction, where that is what it writes: no address, and no
   // instruction that only reads.
   static std::vector<std::string_view> written(std::string_view text) {
-    if (!text.empty() && text.front() == '@') text.remove_prefix(std::min(text.find(' '), text.size()));
+    if (!text.empty() && text.front() == '@')
+      text.remove_prefix(std::min(text.find(' '), text.size()));
     const auto skip = [&] {
       while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
     };

@@ -437,8 +437,8 @@ void add_legend(Scene& scene, const Paint& paint) {
       if (sum.step) steps.insert(*sum.step);
     }
     for (const std::uint32_t step : steps) {
-      items.push_back({Ink(step_colour(step, paint.theme)),
-                       fmt::format("k{} was added last", step), false, Role::line});
+      items.push_back({Ink(step_colour(step, paint.theme)), fmt::format("k{} was added last", step),
+                       false, Role::line});
     }
   } else if (paint.by_value() && !paint.has_values) {
     scene.add(words({x, y}, "no values yet", Role::quiet));

@@ -28,8 +28,8 @@ namespace tilescope {
 struct MemoryChoice {
   enum class Colour : std::uint8_t { tile, writer, value };
   Colour colour = Colour::tile;
-  bool physical = false;        // the order of memory, not of the tiles
-  bool both = false;            // one beside the other
+  bool physical = false;  // the order of memory, not of the tiles
+  bool both = false;      // one beside the other
   enum class Tensor : std::uint8_t { step, writer, value };
   // TMEM: by the step of K that was added last, where a record tells it, else by writer.
   Tensor tensor = Tensor::step;

@@ -116,8 +116,8 @@ void draw_dial_strip(Scene& scene, const std::vector<BarrierDial>& dials,
   scene.begin("dials", room);
   const std::size_t across = dials_across(room);
   const double dial_width =
-      std::min(widest_dial, (room.width - 2 * between) /
-                                static_cast<double>(std::min(across, dials.size())));
+      std::min(widest_dial,
+               (room.width - 2 * between) / static_cast<double>(std::min(across, dials.size())));
   for (std::size_t i = 0; i < dials.size(); ++i) {
     const std::size_t row = i / across;
     if (row >= most_dial_rows) break;
@@ -130,8 +130,8 @@ void draw_dial_strip(Scene& scene, const std::vector<BarrierDial>& dials,
     // What has no room for all is in the list below.
     const std::size_t left = dials.size() - i;
     if (row + 1 == most_dial_rows && i % across + 1 == across && left > 1) {
-      scene.add(words({box.x, box.centre().y}, fmt::format("and {} more below", left),
-                      Role::quiet));
+      scene.add(
+          words({box.x, box.centre().y}, fmt::format("and {} more below", left), Role::quiet));
       break;
     }
     scene.begin(barrier.name);
@@ -153,8 +153,8 @@ void draw_dial_strip(Scene& scene, const std::vector<BarrierDial>& dials,
 
 void draw_sum_strip(Scene& scene, const PipelineNow& pipeline, const Box& room) {
   scene.begin("sums", room);
-  const double each = std::min(
-      widest_sum, (room.width - 2 * between) / static_cast<double>(pipeline.sums.size()));
+  const double each =
+      std::min(widest_sum, (room.width - 2 * between) / static_cast<double>(pipeline.sums.size()));
   double x = room.x + between;
   for (const SumNow& sum : pipeline.sums) {
     const Box box{x, room.y + 26, each - inside, 16};
@@ -178,9 +178,8 @@ void draw_sum_strip(Scene& scene, const PipelineNow& pipeline, const Box& room) 
       scene.add(Rectangle{
           {box.x + wide * static_cast<double>(i), box.y, wide + 0.5, box.height}, ink, {}, 0});
     }
-    const std::string tile =
-        fmt::format("{} of {} products{}{}", sum.added.size(), sum.products,
-                    sum.tile.empty() ? "" : ", for ", sum.tile);
+    const std::string tile = fmt::format("{} of {} products{}{}", sum.added.size(), sum.products,
+                                         sum.tile.empty() ? "" : ", for ", sum.tile);
     scene.add(words({box.x, room.y + 52}, fitted(tile, box.width, small_text, Family::sans),
                     Role::quiet));
     scene.hints.push_back({box, name + "; " + tile});

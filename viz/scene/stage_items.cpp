@@ -56,8 +56,7 @@ void draw_tile(Scene& scene, const StageContents& stage, std::size_t i, const Bo
     filled.width *= tile.share;
   }
   if (!filled.empty()) {
-    scene.add(
-        Rectangle{filled, used ? faint_step(stage.step, scene.theme) : Ink(solid), {}, 2});
+    scene.add(Rectangle{filled, used ? faint_step(stage.step, scene.theme) : Ink(solid), {}, 2});
   }
   // What is still on its way has its name on the way.
   if (small || box.width < 34 || (stage.tiles.size() > 1 && tile.share < 1)) return;
@@ -82,8 +81,8 @@ void draw_stage(Scene& scene, const StageContents& stage, const Box& box, bool s
     const double width =
         box.width / static_cast<double>(std::max<std::size_t>(1, stage.tiles.size()));
     for (std::size_t i = 0; i < stage.tiles.size(); ++i) {
-      draw_tile(scene, stage, i,
-                {box.x + width * static_cast<double>(i), box.y, width, box.height}, small);
+      draw_tile(scene, stage, i, {box.x + width * static_cast<double>(i), box.y, width, box.height},
+                small);
     }
   }
   if (stage.state == StageState::read) {

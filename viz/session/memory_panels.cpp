@@ -356,12 +356,11 @@ void add_memory_choices(const Session& session, std::vector<Choice>& out) {
     Choice colour{"Colour", {}};
     using Tensor = MemoryChoice::Tensor;
     // Without a record there are no steps, and writers stand for them.
-    const Tensor shown =
-        choice.tensor == Tensor::step && !steps ? Tensor::writer : choice.tensor;
+    const Tensor shown = choice.tensor == Tensor::step && !steps ? Tensor::writer : choice.tensor;
     for (const Tensor by : {Tensor::step, Tensor::writer, Tensor::value}) {
       if (by == Tensor::step && !steps) continue;
-      colour.options.push_back({std::string(name_of(by)),
-                                fmt::format("tmem colour {}", name_of(by)), by == shown});
+      colour.options.push_back(
+          {std::string(name_of(by)), fmt::format("tmem colour {}", name_of(by)), by == shown});
     }
     out.push_back(std::move(colour));
   }

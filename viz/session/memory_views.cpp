@@ -152,8 +152,9 @@ const PipelineNow* pipeline_of_moment(const Session& session) {
   const sim::Machine* machine = nullptr;
   MemoryViews* views = views_now(session, machine);
   if (!views) return nullptr;
-  if (!views->pipeline) views->pipeline = std::make_shared<const PipelineNow>(
-      pipeline_now(session).value_or(PipelineNow{}));
+  if (!views->pipeline)
+    views->pipeline =
+        std::make_shared<const PipelineNow>(pipeline_now(session).value_or(PipelineNow{}));
   return views->pipeline.get();
 }
 

@@ -62,11 +62,10 @@ class Reader {
     out.spans = of.spans;
     if (of.full) out.full = dial(*of.full);
     if (of.free) out.free = dial(*of.free);
-    out.hint = fmt::format("{}, bytes {}: {}", stage_text(view_, index),
-                           sim::spans_text(of.spans), name_of(out.contents.state));
+    out.hint = fmt::format("{}, bytes {}: {}", stage_text(view_, index), sim::spans_text(of.spans),
+                           name_of(out.contents.state));
     if (const sim::Filling* filling = now_.stages[index].filling) {
-      out.hint +=
-          fmt::format(", {}; {}", parts_text(record_, filling->parts), life_of(*filling));
+      out.hint += fmt::format(", {}; {}", parts_text(record_, filling->parts), life_of(*filling));
     }
     return out;
   }

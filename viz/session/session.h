@@ -134,6 +134,9 @@ struct Session {
   mutable MemoryViews memory;
 
   mutable TheatreCache theatre;
+  // The steps of the theatre's cluster, for the timeline; and of which theatre they are.
+  std::shared_ptr<const TimelineSteps> timeline_steps;
+  std::shared_ptr<const TheatreView> timeline_steps_of;
   mutable WhyCache why;
   mutable AccessCache access;  // no state: what can be computed anew
   Overlay overlay;

@@ -134,9 +134,38 @@ void reveal(Session& session, const TimelineReveal& what) {
 
 }  // namespace
 
+namespace {
+
+// Of the cluster that is looked at; null: its record tells none.
+std::shared_ptr<const TimelineSteps> steps_of(Session& session) {
+  const auto theatre = theatre_of(session);
+  if (!theatre) return nullptr;
+  if (session.timeline_steps_of == theatre) return session.timeline_steps;
+  const sim::Pipeline& pipeline = theatre->pipeline();
+  auto out = std::make_shared<TimelineSteps>();
+  for (const sim::RingStage& stage : pipeline.stages) {
+    for (const sim::Filling& filling : stage.fillings) {
+      for (const EventId copy : filling.copies) (*out)[copy] = filling.step;
+    }
+  }
+  for (const sim::Accumulator& accumulator : pipeline.accumulators) {
+    for (const sim::Accumulation& sum : accumulator.sums) {
+      for (std::size_t i = 0; i < sum.products.size() && i < sum.steps.size(); ++i) {
+        (*out)[sum.products[i]] = sum.steps[i];
+      }
+    }
+  }
+  session.timeline_steps_of = theatre;
+  session.timeline_steps = std::move(out);
+  return session.timeline_steps;
+}
+
+}  // namespace
+
 void draw_timeline(Session& session, Picture& picture, Size size, double pixel_scale,
                    bool stands_alone) {
   TimelineViewport& viewport = session.timeline_viewport;
+  viewport.steps = steps_of(session);
   viewport.size = size;
   viewport.pixel_scale = pixel_scale;
   viewport.title = stands_alone;
@@ -577,6 +606,7 @@ std::vector<std::string> timeline_lines(const ViewState& state) {
                                         : fmt::format("find mark {}", choice.search));
   }
   if (choice.arrows) out.emplace_back("timeline arrows on");
+  if (choice.steps) out.emplace_back("timeline colour step");
   return out;
 }
 

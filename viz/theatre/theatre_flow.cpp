@@ -86,7 +86,8 @@ void TheatrePainter::draw_input(std::uint32_t buffer, const Box& box) {
       if (part.buffer != buffer) continue;
       const bool coming = now.state == TheatreStage::State::coming;
       scene_.add(Rectangle{part_box(box, shape, part),
-                           coming ? Ink(step_colour(now.filling->step, s_.theme)) : faint_step(now.filling->step, s_.theme),
+                           coming ? Ink(step_colour(now.filling->step, s_.theme))
+                                  : faint_step(now.filling->step, s_.theme),
                            {Role::paper, coming ? 0.0 : 1.0, false},
                            0});
       if (follows(i, now.filling)) draw_selection(scene_, part_box(box, shape, part), 1.5);

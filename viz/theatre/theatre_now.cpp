@@ -436,8 +436,9 @@ std::string dial_text(const TheatreBarrier& now, const std::string& name) {
     out += fmt::format(", {} of {} bytes", grouped(now.bytes), grouped(now.bytes_of));
   }
   const std::size_t waiting = now.waiting.size();
-  if (waiting) out += fmt::format(", {}", waiting == 1 ? "1 warp waits"
-                                                       : fmt::format("{} warps wait", waiting));
+  if (waiting)
+    out +=
+        fmt::format(", {}", waiting == 1 ? "1 warp waits" : fmt::format("{} warps wait", waiting));
   return out;
 }
 

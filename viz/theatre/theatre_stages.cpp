@@ -145,7 +145,8 @@ void TheatrePainter::draw_sum(std::size_t number, const Box& box) {
       const bool done = product < now.done;
       if (!done) break;
       const std::uint32_t step = now.sum->steps[product];
-      const Ink ink = now.state == State::used ? faint_step(step, s_.theme) : Ink(step_colour(step, s_.theme));
+      const Ink ink =
+          now.state == State::used ? faint_step(step, s_.theme) : Ink(step_colour(step, s_.theme));
       scene_.add(Rectangle{
           {inner.x + width * static_cast<double>(i), inner.bottom() - 14, width + 0.5, 14},
           ink,

@@ -81,12 +81,11 @@ class Painter {
                          wanted.from.y + (wanted.to.y - wanted.from.y) * share};
       // A steep arrow is seen on both sides of its label, or beside it.
       Box box{middle.x - wide / 2, middle.y - high / 2, wide, high};
-      box.x = std::clamp(box.x, frame_.lanes.x,
-                         std::max(frame_.lanes.x, frame_.lanes.right() - wide));
+      box.x =
+          std::clamp(box.x, frame_.lanes.x, std::max(frame_.lanes.x, frame_.lanes.right() - wide));
       if (box.y < frame_.lanes.y || box.bottom() > frame_.lanes.bottom()) continue;
-      const bool free = std::none_of(labels_.begin(), labels_.end(), [&](const Box& other) {
-        return !other.cut(box).empty();
-      });
+      const bool free = std::none_of(labels_.begin(), labels_.end(),
+                                     [&](const Box& other) { return !other.cut(box).empty(); });
       if (!free) continue;
       labels_.push_back(box);
       scene_.add(Rectangle{box, Ink(Role::paper), {Role::accent, 1, false}, 3});

@@ -13,7 +13,8 @@ using sim::Unit;
 
 std::string amount_of(const Event& event) {
   if (!event.bytes) return "";
-  if (event.amount % 1024 == 0 && event.amount > 0) return fmt::format("{} KiB", event.amount >> 10);
+  if (event.amount % 1024 == 0 && event.amount > 0)
+    return fmt::format("{} KiB", event.amount >> 10);
   return fmt::format("{} bytes", event.amount);
 }
 

@@ -123,7 +123,8 @@ namespace {
 std::vector<LegendEntry> entries_of(const TimelineViews& views) {
   std::vector<LegendEntry> all;
   std::vector<Doing> doings;
-  bool units = false, phases = false, faults = false, hazards = false, commits = false, timed = false;
+  bool units = false, phases = false, faults = false, hazards = false, commits = false,
+       timed = false;
   for (const TimelineView* view : views) {
     doings.insert(doings.end(), view->doings().begin(), view->doings().end());
     const auto& tracks = view->record().tracks;

@@ -48,6 +48,7 @@ TimelineFrame arrange(const TimelineView& view, const TimelineChoice& choice,
                       const TimelineViewport& viewport) {
   TimelineFrame out;
   out.viewport = viewport;
+  out.by_step = choice.steps && viewport.steps && !viewport.steps->empty();
   out.viewport.reveal.reset();  // whoever looks elsewhere from this frame wants to be there
   out.viewport.range = range_within(view, viewport, viewport.range);
   const Size size = viewport.size;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "viz/scene/number_words.h"
+#include "viz/scene/stage_items.h"
 #include "viz/timeline/timeline_paint.h"
 #include "viz/timeline/timeline_words.h"
 
@@ -348,8 +349,36 @@ void draw_swatch(Scene& scene, const LegendEntry& entry, const Box& box) {
 
 }  // namespace
 
+namespace {
+
+// Where hues are steps: the first few of them.
+void draw_step_legend(Scene& scene, const TimelineFrame& frame) {
+  std::uint32_t last = 0;
+  for (const auto& [event, step] : *frame.viewport.steps) last = std::max(last, step);
+  double x = frame.legend.x;
+  const double y = frame.legend.y;
+  for (std::uint32_t step = 0; step <= std::min(last, 6u); ++step) {
+    scene.add(Rectangle{{x, y - 7, swatch_width, 14}, Ink(step_colour(step, scene.theme)), {}, 0});
+    const std::string name = fmt::format("k{}", step);
+    scene.add(words({x + swatch_width + inside, y}, name));
+    x += swatch_width + inside + text_width(name, small_text, Family::sans) + between;
+  }
+  const std::string rest = last > 6 ? "and so on, lighter and darker: steps of K of copies and "
+                                      "products; grey has none"
+                                    : "steps of K of copies and products; grey has none";
+  const double room = scene.size.width - timeline_margin - x;
+  scene.add(words({x, y}, fitted(rest, room, small_text, Family::sans), Role::quiet));
+}
+
+}  // namespace
+
 void draw_legend(Scene& scene, const TimelineViews& views, const TimelineFrame& frame) {
   scene.begin("legend");
+  if (frame.by_step) {
+    draw_step_legend(scene, frame);
+    scene.end();
+    return;
+  }
   double y = frame.legend.y;
   for (const auto& line : legend_of(views, scene.size)) {
     double x = frame.legend.x;

@@ -115,6 +115,7 @@ PairFrame arrange(const TimelinePair& pair, const TimelineViewport& asked, doubl
   const double above = std::min(needs_above, std::max(std::round(room / 2), room - needs_below));
   TimelineViewport lens_above = viewport;
   lens_above.scroll = scroll_above;
+  lens_above.steps.reset();  // these are of the run below
   place(pair.above, lens_above, top, above, left, out.above);
   place(pair.below, viewport, top + heading_height + above, room - above, left, out.below);
   out.above.whose = of_baseline;

@@ -10,6 +10,7 @@
 
 #include "core/record/text.h"
 #include "viz/scene/number_words.h"
+#include "viz/scene/stage_items.h"
 #include "viz/timeline/timeline_paint.h"
 #include "viz/timeline/timeline_search.h"
 #include "viz/timeline/timeline_words.h"
@@ -52,7 +53,9 @@ std::string barrier_text(const TimelineView& view, const Event& event) {
 }
 
 // What a box says, the longest first: what fits is taken.
-std::vector<std::string> sayings(const TimelineView& view, const Event& event) {
+// `step`: of K, of a copy or product.
+std::vector<std::string> sayings(const TimelineView& view, const Event& event,
+                                 std::optional<std::uint32_t> step) {
   std::vector<std::string> out;
   switch (event.kind) {
     case EventKind::wait: {
@@ -87,6 +90,11 @@ std::vector<std::string> sayings(const TimelineView& view, const Event& event) {
         out.push_back(bytes_text(event.amount));
       }
       if (!line.empty()) out.push_back(line);
+      if (step) {
+        const std::string k = fmt::format("k{}", *step);
+        for (std::string& each : out) each = fmt::format("{}, {}", k, each);
+        out.push_back(k);
+      }
       break;
     }
     case EventKind::phase:
@@ -100,7 +108,15 @@ std::vector<std::string> sayings(const TimelineView& view, const Event& event) {
 }
 
 // The colour under a box's words.
-Rgba under(const TimelineView& view, const Event& event, const Theme& theme) {
+Rgba under(const TimelineView& view, const TimelineFrame& frame, const Event& event, EventId id,
+           const Theme& theme) {
+  if (frame.by_step) {
+    const auto step = frame.viewport.step_of(id);
+    if (step) return step_colour(*step, theme);
+    return event.kind == EventKind::wait || event.kind == EventKind::phase
+               ? theme.paper
+               : mix(theme.paper, theme.quiet, 0.45);
+  }
   if (event.kind == EventKind::phase) return phase_colour(event.phase, theme);
   const Doing doing = view.doing(event);
   return doing.waits() ? ground_of(doing, theme) : colour_of(doing, theme);
@@ -115,10 +131,10 @@ void draw_saying(Scene& scene, const TimelineView& view, const TimelineFrame& fr
   box.width = std::min({box.right(), frame.lanes.right(), limit}) - left;
   box.x = left;
   const double room = box.width - 6;
-  for (std::string& saying : sayings(view, event)) {
+  for (std::string& saying : sayings(view, event, frame.viewport.step_of(id))) {
     const double wide = text_width(saying, small_text, Family::sans);
     if (wide > room) continue;
-    const Rgba ground = under(view, event, scene.theme);
+    const Rgba ground = under(view, frame, event, id, scene.theme);
     if (event.kind == EventKind::wait) {  // a quiet place among the stripes
       Rectangle plate;
       plate.box = {box.x + 1, box.y + 1, wide + 6, box.height - 2};
@@ -209,8 +225,7 @@ void draw_reports(Scene& scene, const TimelineView& view, const TimelineFrame& f
       const Rgba under = fault ? scene.theme.wrong : scene.theme.text;
       flag.fill = Ink(under);
       flag.radius = 3;
-      Text mark = words(flag.box.centre(), "!", Ink(text_on(under)), Family::sans,
-                        Across::centre);
+      Text mark = words(flag.box.centre(), "!", Ink(text_on(under)), Family::sans, Across::centre);
       mark.weight = FontWeight::bold;
       scene.add(flag);
       scene.add(std::move(mark));
@@ -270,13 +285,13 @@ void draw_range(Scene& scene, const TimelineView& view, const TimelineChoice& ch
   // What went on in it, at the top, where it is dragged.
   std::string did;
   if (const auto place = summed_place(view, choice)) {
-    did = fmt::format("{}: {}", view.title_of(*place), without_zeros(shares_of(view, *place, range)));
+    did =
+        fmt::format("{}: {}", view.title_of(*place), without_zeros(shares_of(view, *place, range)));
   }
   did = begin_of(did, frame.lanes.width - 2 * inside, Family::sans);
-  const double wide =
-      std::max(text_width(text, small_text, Family::sans), text_width(did, small_text,
-                                                                      Family::sans)) +
-      2 * inside;
+  const double wide = std::max(text_width(text, small_text, Family::sans),
+                               text_width(did, small_text, Family::sans)) +
+                      2 * inside;
   const double high = did.empty() ? 20 : 40;
   Rectangle plate;
   plate.box = {std::clamp((left + right - wide) / 2, frame.lanes.x,
@@ -288,8 +303,8 @@ void draw_range(Scene& scene, const TimelineView& view, const TimelineChoice& ch
   scene.add(plate);
   const double x = plate.box.centre().x;
   scene.begin("range");
-  scene.add(words({x, plate.box.y + 10}, std::move(text), Role::text, Across::centre,
-                  FontWeight::bold));
+  scene.add(
+      words({x, plate.box.y + 10}, std::move(text), Role::text, Across::centre, FontWeight::bold));
   if (!did.empty()) scene.add(words({x, plate.box.y + 30}, std::move(did), Across::centre));
   scene.end();
 }

@@ -14,6 +14,7 @@
 
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "viz/scene/scene.h"
@@ -31,6 +32,9 @@ struct TimelineReveal {
   bool above = false;  // of the baseline's run
 };
 
+// The steps of K of copies and products, as core/profile/pipeline.h has them of a cluster.
+using TimelineSteps = std::unordered_map<sim::EventId, std::uint32_t>;
+
 struct TimelineViewport {
   Size size{};
   CycleRange range;   // empty: all of the run
@@ -40,10 +44,17 @@ struct TimelineViewport {
   double span = 0;     // time goes on so far at least: another run is on the same scale
   std::string notice;  // a line above the axis; empty: none
   std::optional<TimelineReveal> reveal;
+  std::shared_ptr<const TimelineSteps> steps;  // null: nothing is known of them
+  std::optional<std::uint32_t> step_of(sim::EventId event) const {
+    if (!steps) return {};
+    const auto at = steps->find(event);
+    return at == steps->end() ? std::nullopt : std::optional(at->second);
+  }
 };
 
 struct TimelineFrame {
   TimelineViewport viewport;  // as used: range and scroll resolved
+  bool by_step = false;       // TimelineChoice::steps, where steps are known
   struct Place {
     TimelineRow row;
     double y = 0;  // its top
@@ -69,9 +80,7 @@ struct TimelineFrame {
   }
   double cycles_of_pixel() const { return viewport.range.length() / lanes.width; }
   double minimap_x_of(double cycle) const { return minimap.x + cycle / whole * minimap.width; }
-  double minimap_cycle_of(double x) const {
-    return (x - minimap.x) / minimap.width * whole;
-  }
+  double minimap_cycle_of(double x) const { return (x - minimap.x) / minimap.width * whole; }
   bool shows_all() const { return viewport.range.length() >= whole * 0.999; }
   // Where lines through the lanes begin.
   double lines_top() const { return heading.empty() ? axis.y : lanes.y; }

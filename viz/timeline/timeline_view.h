@@ -56,6 +56,7 @@ struct TimelineChoice {
   sim::EventId selected = sim::no_event;
   std::string search;   // what is marked: see timeline_search.h; empty: nothing
   bool arrows = false;  // of all that is in view, not of the selected event alone
+  bool steps = false;   // copies and products have the hue of their step of K, all else is grey
 
   // Passing: pointer, the moment at which the machine is, and the warp that is looked at there.
   sim::EventId hovered = sim::no_event;
