@@ -13,9 +13,13 @@
 
 #include "app/assets.h"
 #include "app/window_backend.h"
+#include "core/sim/matrix/descriptor_fields.h"
 #include "tests/kernels/bugs.h"
 #include "tests/viz/ui_stage.h"
+#include "viz/machine/memory_view.h"
+#include "viz/session/memory_views.h"
 #include "viz/session/seek.h"
+#include "viz/session/theatre_session.h"
 #include "viz/session/timeline_session.h"
 #include "viz/timeline/timeline_search.h"
 
@@ -306,6 +310,171 @@ TEST_F(SixRunTasks, FromTheEndOneStepsBack) {
       stood = session.state.moment;
     }
   }
+}
+
+// ---- Three more -------------------------------------------------------------------------------
+
+TEST_F(SixRunTasks, FollowATile) {
+  run("hgemm_v7 --m 128 --n 128 --k 512");
+  look_at_timeline(0, session.state.timeline->end());
+  click_on_tab("Theatre");
+  ASSERT_EQ(session.state.view, ViewName::theatre);
+  // The first stage that has something in it.
+  const auto& targets = window->picture().scene.targets;
+  const auto stage = std::find_if(targets.begin(), targets.end(), [](const Target& target) {
+    return target.command.rfind("theatre follow tile", 0) == 0;
+  });
+  ASSERT_NE(stage, targets.end());
+  click_on(on_display(stage->box.centre()));
+  EXPECT_NE(said("Followed", "what").find("A ["), std::string::npos) << said("Followed", "what");
+  EXPECT_NE(said("Followed", "there"), "") << "when it came";
+  EXPECT_NE(said("Followed", "last read"), "");
+  EXPECT_EQ(said("Followed", "goes into"), "D [0:128, 0:128]\n");
+  EXPECT_EQ(clicks() + keys(), 2);
+}
+
+TEST_F(SixRunTasks, WhyIsThisProductLate) {
+  run("hgemm_v7 --m 128 --n 128 --k 512");
+  // One in the middle, before which the tensor core was idle.
+  const TimelineView& view = *session.state.timeline;
+  sim::EventId late = sim::no_event;
+  sim::EventFilter products = *search_of(view, "operation tensor core block 0");
+  for (const sim::EventId each : view.timeline().find(products, 0, ~sim::Cycle{0}, 64)) {
+    const sim::Event event = view.record().events[each];
+    const auto idle = idle_at(view, event.track, static_cast<double>(event.begin) - 1);
+    if (late == sim::no_event && event.begin > 1000 && idle && idle->next == each) late = each;
+  }
+  ASSERT_NE(late, sim::no_event);
+  const double at = static_cast<double>(view.record().events[late].begin);
+  look_at_timeline(at - 1200, at + 300);
+  click_on(place(late));
+  EXPECT_NE(said("Selected", "idle before").find("cycles"), std::string::npos);
+  const std::string causes = said("Selected", "because of") + said("Selected", "and that of");
+  EXPECT_NE(causes.find("copies in"), std::string::npos) << causes;
+  // The picture says it, too: what each arrow of the chain carries.
+  EXPECT_TRUE(shows("16 KiB to full[")) << "the copy's bytes";
+  EXPECT_TRUE(shows("issues")) << "and who issued the product then";
+  EXPECT_EQ(clicks() + keys(), 1);
+}
+
+TEST_F(SixRunTasks, WhatDoesThisDescriptorSay) {
+  act("open hgemm_v7 --m 128 --n 128 --k 256");
+  settle();
+  // Behind a first product, and up to the next one: its operands are in registers then.
+  for (const char* line : {"step mma", "step 3"}) {
+    stroke(static_cast<ui::Key>('P'), true, true);
+    write(line);
+    stroke(ui::Key::enter);
+    wait();
+  }
+  click_on_tab("Registers");
+  const sim::Machine& machine = session.state.live->stepper.machine();
+  const std::string_view next = sim::warps_of(machine, 0)[session.state.spot.warp].splits[0].text;
+  ASSERT_NE(next.find("tcgen05.mma"), next.npos) << next;
+  const auto a = session.state.live->registers.find(machine, 0, session.state.spot.warp, "%rd11");
+  ASSERT_NE(next.find("%rd11"), next.npos) << next;
+  ASSERT_TRUE(a && shows("%rd11"));
+  // What `tilescope explain desc` says of it, one line at a prompt more: 128-byte swizzle.
+  bool swizzled = false;
+  for (const sim::BitField& field : sim::tcgen05_matrix_fields(a->low[0])) {
+    swizzled = swizzled || (field.name == "swizzle" && field.meaning.rfind("128 bytes", 0) == 0);
+  }
+  EXPECT_TRUE(swizzled);
+  EXPECT_EQ(clicks(), 1);
+  EXPECT_EQ(keys(), 4);
+}
+
+// ---- What the machine's views say of a run's pipeline ------------------------------------------
+
+TEST_F(SixRunTasks, MachineViewsShowStagesDialsAndSteps) {
+  run("hgemm_v7 --m 128 --n 128 --k 512");
+  act("select theatre");
+  settle();
+  act(fmt::format("go {}", static_cast<std::uint64_t>(theatre_of(session)->opening())));
+  wait();
+  const PipelineNow* now = pipeline_of_moment(session);
+  ASSERT_TRUE(now);
+  ASSERT_EQ(now->stages.size(), 2u);
+  ASSERT_EQ(now->sums.size(), 1u);
+  ASSERT_TRUE(now->sums[0].step);
+  // The record's phases are the machine's.
+  const sim::Machine& machine = session.state.live->stepper.machine();
+  std::size_t compared = 0;
+  for (const sim::MbarrierState& of : sim::mbarriers_of(machine, 0)) {
+    for (const BarrierDial& dial : now->barriers) {
+      if (dial.offset != of.offset) continue;
+      EXPECT_EQ(dial.dial.phase, of.phase) << dial.name;
+      EXPECT_EQ(dial.dial.waited, !of.waiting.empty()) << dial.name;
+      ++compared;
+    }
+  }
+  EXPECT_GE(compared, 4u);
+  act("select memory");
+  settle();
+  EXPECT_TRUE(shows("stage 0: ") && shows("stage 1: "));
+  // A tile in a stage has its step's hue, and its columns of A are those of that step.
+  std::size_t tiles = 0;
+  for (const MemoryPart& part : shared_memory_of(session)->parts) {
+    if (!part.step) continue;
+    EXPECT_EQ(part_colour(part, session.theme()), step_colour(*part.step, session.theme()));
+    const std::uint32_t from = *part.step * 64;
+    EXPECT_NE(part.name.find(fmt::format(", {}:{}]", from, from + 64)), std::string::npos)
+        << part.name << " as step " << *part.step;
+    ++tiles;
+  }
+  EXPECT_GE(tiles, 2u);
+  // A click on a stage shows it; both orders of it side by side hold the same bytes.
+  act("memory order both");
+  const auto& targets = window->picture().scene.targets;
+  const auto chip = std::find_if(targets.begin(), targets.end(), [](const Target& target) {
+    return target.command == "look byte 0" && target.hint == "shows it alone";
+  });
+  ASSERT_NE(chip, targets.end());
+  click_on(on_display(chip->box.centre()));
+  ASSERT_EQ(window->picture().memory->cards.size(), 2u);
+  EXPECT_FALSE(window->picture().memory->cards[0].physical);
+  EXPECT_TRUE(window->picture().memory->cards[1].physical);
+  for (const MemoryCard& card : window->picture().memory->cards) {
+    const auto at = window->picture().memory->place_in(card, 2000);
+    ASSERT_TRUE(at);
+    const double pixel = card.cell_width() / card.cell_bytes;
+    const Point middle{card.grid.x + (at->byte + 0.5) * pixel,
+                       card.grid.y + (at->row + 0.5) * card.cell_height()};
+    EXPECT_EQ(byte_at(*window->picture().memory, middle), 2000u);
+  }
+  act("select tmem");
+  settle();
+  EXPECT_TRUE(shows(fmt::format("k{} was added last", *now->sums[0].step)));
+  EXPECT_TRUE(shows("for D [0:128, 0:128]"));
+  act("select barriers");
+  settle();
+  EXPECT_TRUE(shows("full[0]"));
+  for (const auto& item : window->picture().scene.items) {
+    const Text* text = std::get_if<Text>(&item);
+    EXPECT_FALSE(text && text->ink.role == Role::wrong)
+        << text->text << " is red, and nothing is wrong";
+  }
+  // The lanes that a warp loads are told while it does.
+  const auto load = first("operation tmem loads block 0");
+  if (load != sim::no_event) {
+    act(fmt::format("go {}", session.state.timeline->record().events[load].issue + 1));
+    wait();
+    act("select tmem");
+    settle();
+    EXPECT_TRUE(shows(" loads"));
+  }
+}
+
+TEST_F(SixRunTasks, TheMomentGoesWhereItIsDroppedOnTheAxis) {
+  run("hgemm_v7 --m 128 --n 128 --k 256");
+  act("select timeline");
+  settle();
+  const TimelineFrame now = *window->picture().timeline;
+  const double y = now.axis.y + 8;
+  drag(on_display({now.x_of(1000), y}), on_display({now.x_of(3000), y}));
+  wait();
+  EXPECT_FALSE(session.timeline_playhead);
+  EXPECT_NEAR(timeline_choice_of(session).moment.value_or(0), 3000, 60 + now.cycles_of_pixel());
 }
 
 }  // namespace

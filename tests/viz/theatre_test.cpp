@@ -63,6 +63,44 @@ TEST(Theatre, CopiesAreAsFarAsTheirTimesSay) {
   EXPECT_EQ(now.copies[1].step, 1u);
 }
 
+// As the other views draw them, too.
+TEST(Theatre, StagesAndDialsAreTheSameInAllViews) {
+  const auto view = theatre();
+  const TheatreNow now = theatre_at(*view, 25);
+  const StageContents coming = contents_of(*view, now, 0);
+  EXPECT_EQ(coming.state, StageState::coming);
+  ASSERT_EQ(coming.tiles.size(), 1u);
+  EXPECT_EQ(coming.tiles[0].label, "A");
+  EXPECT_DOUBLE_EQ(coming.tiles[0].share, 0.5);
+  EXPECT_EQ(contents_of(*view, now, 1).step, 1u);
+  const StageContents full = contents_of(*view, theatre_at(*view, 46), 0);
+  EXPECT_EQ(full.state, StageState::full);
+  EXPECT_DOUBLE_EQ(full.tiles[0].share, 1);
+  EXPECT_EQ(contents_of(*view, theatre_at(*view, 2), 0).tiles.size(), 0u);
+  for (const TheatreBarrier& barrier : now.barriers) {
+    const Dial dial = dial_of(barrier);
+    EXPECT_EQ(dial.phase, barrier.phase);
+    EXPECT_EQ(dial.waited, !barrier.waiting.empty());
+    EXPECT_EQ(dial.share, barrier.share());
+    const std::string waits = waiting_text(view->pipeline(), barrier);
+    EXPECT_EQ(waits.empty(), barrier.waiting.empty());
+    const bool told = dial_text(barrier, "full").find("wait") != std::string::npos;
+    EXPECT_EQ(told, !barrier.waiting.empty());
+  }
+}
+
+// Twenty-one steps have hues of their own, in both themes; then they come again.
+TEST(Theatre, AHueIsOneStep) {
+  for (const Theme& theme : {light_theme(), dark_theme()}) {
+    for (std::uint32_t a = 0; a < 21; ++a) {
+      EXPECT_EQ(step_colour(a, theme), step_colour(a + 21, theme));
+      for (std::uint32_t b = 0; b < a; ++b) {
+        EXPECT_FALSE(step_colour(a, theme) == step_colour(b, theme)) << a << " " << b;
+      }
+    }
+  }
+}
+
 // Two copies for one phase: the first is there at 30, the other at 45.
 TEST(Theatre, AStageIsPartlyThere) {
   sim::Record record = with_uses();

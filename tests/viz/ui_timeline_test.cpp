@@ -112,6 +112,19 @@ TEST_F(TimelineCommands, FoldsPinsAndTotalsAreStepsOfUndo) {
   EXPECT_FALSE(choice().totals);
 }
 
+TEST_F(TimelineCommands, ColoursAreUnitsOrSteps) {
+  EXPECT_FALSE(choice().steps);
+  must("timeline colour step");
+  EXPECT_TRUE(choice().steps);
+  const auto lines = timeline_lines(session.state);
+  EXPECT_EQ(std::count(lines.begin(), lines.end(), "timeline colour step"), 1);
+  must("undo");
+  EXPECT_FALSE(choice().steps);
+  refused("timeline colour hue", "takes range");
+  must("timeline colour unit");
+  EXPECT_FALSE(choice().steps);
+}
+
 TEST_F(TimelineCommands, PickingOpensShowsAndTellsAnEvent) {
   must("timeline fold all");
   must("pick event 40");

@@ -68,6 +68,61 @@ TEST_F(TimelineWindow, ADragAddsUpAndEscEndsIt) {
   EXPECT_FALSE(choice().totals);
 }
 
+TEST_F(TimelineWindow, AllOfTheRunIsAStripToLookElsewhere) {
+  const TimelineFrame all = frame_now();
+  ASSERT_TRUE(all.shows_all());
+  const double y = all.minimap.centre().y;
+  // Over a part of it: that part is shown.
+  drag(on_display({all.minimap_x_of(600), y}), on_display({all.minimap_x_of(1200), y}));
+  const TimelineFrame part = frame_now();
+  const double pixel = part.whole / part.minimap.width;
+  EXPECT_NEAR(part.viewport.range.from, 600, 3 * pixel);
+  EXPECT_NEAR(part.viewport.range.to, 1200, 3 * pixel);
+  EXPECT_FALSE(choice().totals) << "nothing is added up by it";
+  // The frame of what is seen is dragged along.
+  drag(on_display({part.minimap_x_of(900), y}), on_display({part.minimap_x_of(1100), y}));
+  const TimelineFrame moved = frame_now();
+  EXPECT_NEAR(moved.viewport.range.from, 800, 6 * pixel);
+  EXPECT_NEAR(moved.viewport.range.length(), part.viewport.range.length(), 1e-6);
+  // A click beside it brings it there.
+  click(on_display({moved.minimap_x_of(400), y}));
+  const CycleRange there = frame_now().viewport.range;
+  EXPECT_NEAR((there.from + there.to) / 2, 400, 3 * pixel);
+  EXPECT_NEAR(there.length(), part.viewport.range.length(), 1e-6);
+}
+
+TEST_F(TimelineWindow, TheMomentIsDraggedAlongTheAxis) {
+  const TimelineFrame now = frame_now();
+  const double y = now.axis.y + 8;
+  point(on_display({now.x_of(500), y}));
+  ImGui::GetIO().MouseDown[0] = true;
+  frame();
+  ImGui::GetIO().MousePos = on_display({now.x_of(1000), y});
+  frame();
+  frame();
+  ASSERT_TRUE(session.timeline_playhead);
+  EXPECT_NEAR(*session.timeline_playhead, 1000, 2 * now.cycles_of_pixel());
+  const TimelineChoice dragged = timeline_choice_of(session);
+  EXPECT_TRUE(dragged.moment_dragged);
+  EXPECT_EQ(dragged.moment, session.timeline_playhead);
+  EXPECT_EQ(frame_now().viewport.range, now.viewport.range) << "what is seen stays";
+  ImGui::GetIO().MouseDown[0] = false;
+  frame();
+  frame();
+  EXPECT_FALSE(session.timeline_playhead);
+}
+
+TEST_F(TimelineWindow, WhatWasDraggedOverStandsFirstInTheInspector) {
+  const auto first = [&] { return inspector(session).front().title; };
+  EXPECT_EQ(first(), "Under the pointer");
+  const TimelineFrame now = frame_now();
+  drag(on_display({now.x_of(500), now.lanes.y + 40}),
+       on_display({now.x_of(1500), now.lanes.y + 90}));
+  EXPECT_EQ(first(), "Range");
+  press(ui::Key::escape);
+  EXPECT_EQ(first(), "Under the pointer");
+}
+
 TEST_F(TimelineWindow, AClickSelectsAndOneOnAHeadingFolds) {
   act("timeline range 0 1500");
   settle();

@@ -205,8 +205,14 @@ Answer run_timeline(Session& session, Backend&, std::string_view arguments) {
     return std::string(rest == "on" ? "All arrows in view are drawn."
                                     : "The selected event's arrows are drawn.");
   }
+  if (what == "colour" && (rest == "unit" || rest == "step")) {
+    session.state.timeline_choice.steps = rest == "step";
+    return std::string(rest == "step" ? "Copies and products have the hue of their step of K."
+                                      : "Colours are units, and what is waited for.");
+  }
   return usage_error(
-      "`timeline` takes range, zoom, pan, fold, unfold, pin, unpin, totals, arrows or beside: "
+      "`timeline` takes range, zoom, pan, fold, unfold, pin, unpin, totals, arrows, colour or "
+      "beside: "
       "`timeline range 1200 3400`, `timeline unfold block 1`, `timeline beside on`.");
 }
 
@@ -269,6 +275,8 @@ std::vector<Suggestion> suggest_timeline(const Session& session, const Backend&)
                               {"unfold all", "every row"},
                               {"arrows on", "which event caused which, of all in view"},
                               {"arrows off", "of the selected event alone"},
+                              {"colour step", "copies and products by their step of K"},
+                              {"colour unit", "what works, and what is waited for"},
                               {"totals off", "nothing is added up"}};
   if (session.state.baseline) {
     out.push_back({"beside on", "the baseline above the run, on one scale"});
@@ -311,7 +319,8 @@ constexpr std::array kTimelineCommands = {
         "timeline",
         "range FROM TO | zoom in | zoom out | zoom fit | pan left | pan right | pan up | "
         "pan down | fold GROUP | unfold GROUP | fold all | unfold all | pin ROW | unpin "
-        "ROW | totals FROM TO | totals off | arrows on | arrows off | beside on | beside off",
+        "ROW | totals FROM TO | totals off | arrows on | arrows off | colour unit | colour step | "
+        "beside on | beside off",
         "shows a time range, folds its rows, sums what they did", "timeline range 1200 3400",
         "W zoom in, S zoom out, A pan left, D pan right", run_timeline, suggest_timeline, true},
     WindowCommand{"find", "TEXT | mark TEXT | next | previous | nothing",

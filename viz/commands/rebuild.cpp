@@ -40,10 +40,13 @@ bool has_ended(const ViewState& state) {
 
 void add_memory(const MemoryChoice& memory, std::vector<std::string>& lines) {
   if (memory.physical) lines.emplace_back("memory order physical");
+  if (memory.both) lines.emplace_back("memory order both");
   if (memory.colour != MemoryChoice::Colour::tile) {
     lines.push_back(fmt::format("memory colour {}", name_of(memory.colour)));
   }
-  if (memory.tensor_value) lines.emplace_back("tmem colour value");
+  if (memory.tensor != MemoryChoice::Tensor::step) {
+    lines.push_back(fmt::format("tmem colour {}", name_of(memory.tensor)));
+  }
   if (memory.sums_by_thread) lines.emplace_back("matrices sums thread");
 }
 

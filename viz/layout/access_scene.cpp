@@ -265,8 +265,12 @@ Scene build_scene(const AccessView& view, bool sectors, std::int64_t instruction
     scene.add(words({margin, y + 24},
                     fmt::format("{} more rows have room in a higher picture.", rows.size() - shown),
                     small_text, Role::quiet));
+    y += note_row;
   }
   scene.end();
+  const double from = y + between_groups;
+  draw_tile_and_lanes(scene, view, rows,
+                      {margin, from, size.width - 2 * margin, size.height - margin - from});
   return scene;
 }
 

@@ -129,6 +129,11 @@ Outcome<SwizzleAdvice> advise(const Layout& memory, const AccessChoice& choice);
 Scene build_scene(const AccessView& view, bool sectors, std::int64_t instruction,
                   const Theme& theme, Size size);
 
+// Under it, where there is room: the tile itself, mode 0 down, and in it the elements that the
+// rows' lanes ask for, in the lanes' colours.
+void draw_tile_and_lanes(Scene& scene, const AccessView& view,
+                         const std::vector<AccessView::Row>& rows, const Box& room);
+
 // A layout of a power-of-two size as a matrix over GF(2): columns are the bits of the coordinate,
 // rows the bits of the offset; a full cell flips its row's bit. Core's matrix_of computes it.
 struct BitMatrix {

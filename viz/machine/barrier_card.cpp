@@ -290,6 +290,18 @@ std::string numbers_text(const std::vector<u32>& numbers) {
   return out;
 }
 
+namespace {
+
+// Who is not there yet may still come: nothing is wrong before the machine has stopped with it.
+BarrierCard quietly(BarrierCard card, const sim::Machine& machine) {
+  if (machine.faulted()) return card;
+  card.lacks = false;
+  for (BarrierCard::Line& line : card.lines) line.wrong = false;
+  return card;
+}
+
+}  // namespace
+
 std::optional<BarrierCard> barrier_card(const MachineShown& shown) {
   const sim::Machine& machine = shown.machine();
   const sim::Block* block = sim::find_block(machine, shown.spot.block);
@@ -303,10 +315,12 @@ std::optional<BarrierCard> barrier_card(const MachineShown& shown) {
   const bool named = report && report->evidence.place.of == Evidence::Place::Of::barrier;
   for (const sim::BarrierState& b : sim::barriers_of(machine, block->number)) {
     if (!named || b.number == report->evidence.place.begin) {
-      return card_of(machine, block->number, b);
+      return quietly(card_of(machine, block->number, b), machine);
     }
   }
-  return cluster_card(machine, *block);
+  std::optional<BarrierCard> card = cluster_card(machine, *block);
+  if (card) *card = quietly(std::move(*card), machine);
+  return card;
 }
 
 double height_of(const BarrierCard& card) {

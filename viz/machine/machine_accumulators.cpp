@@ -31,7 +31,7 @@ struct Paint {
   Rgba by_value(const GroupAccumulator::Element& e) const {
     if (!e.held) return theme.paper;
     if (e.undefined) return undefined();
-    if (!std::isfinite(e.value)) return theme.wrong;
+    if (!std::isfinite(e.value)) return theme.text;  // red is for faults
     return quantity(high > low ? (e.value - low) / (high - low) : 0.5);
   }
   Rgba by_owner(const GroupAccumulator::Element& e) const {

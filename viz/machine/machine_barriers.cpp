@@ -5,6 +5,7 @@
 
 #include "viz/machine/barrier_card.h"
 #include "viz/machine/machine_scene.h"
+#include "viz/machine/pipeline_now.h"
 
 namespace tilescope {
 namespace {
@@ -128,9 +129,49 @@ void add_operations(Table& table, const MachineShown& shown) {
   }
 }
 
+// As the machine has them; how much of the bytes has come is known of a record.
+std::vector<BarrierDial> dials_of(const MachineShown& shown) {
+  std::vector<BarrierDial> out;
+  for (const sim::MbarrierState& b : sim::mbarriers_of(shown.machine(), shown.spot.block)) {
+    BarrierDial each;
+    each.offset = b.offset;
+    const BarrierNames& names = shown.machine().barrier_names();
+    each.name =
+        names.count(b.offset) ? barrier_name(names, b.offset) : fmt::format("byte {}", b.offset);
+    each.dial.phase = static_cast<std::uint32_t>(b.phase);
+    each.dial.waited = !b.waiting.empty();
+    each.dial.used = b.phase > 0 || !b.arrived.empty() || b.bytes != 0;
+    const double expected = std::max({b.expected, b.pending, 1u});
+    each.dial.share = each.dial.used ? (expected - b.pending) / expected : 0;
+    if (b.bytes != 0) each.dial.share /= 2;  // arrivals are one half, bytes the other
+    if (each.dial.waited) {
+      const std::string who = warps_text(b.waiting);
+      const bool one = who.find_first_not_of("0123456789") == std::string::npos;
+      each.waiting = one ? fmt::format("{} waits", who) : fmt::format("{} wait", who);
+    }
+    each.hint =
+        fmt::format("{}, phase {} (parity {}): {}", each.name, b.phase, b.phase % 2, b.story);
+    const auto* known = shown.pipeline;
+    for (std::size_t i = 0; known && i < known->barriers.size(); ++i) {
+      const BarrierDial& other = known->barriers[i];
+      if (other.offset == b.offset && other.dial.phase == each.dial.phase) {
+        each.dial.share = other.dial.share;
+      }
+    }
+    out.push_back(std::move(each));
+  }
+  return out;
+}
+
 }  // namespace
 
-double draw_barriers(Scene& scene, const MachineShown& shown, const Box& room, Scroll& scroll) {
+double draw_barriers(Scene& scene, const MachineShown& shown, const Box& whole, Scroll& scroll) {
+  const std::vector<BarrierDial> dials = dials_of(shown);
+  const double strip = dial_strip_height(dials.size(), whole);
+  if (strip > 0) {
+    draw_dial_strip(scene, dials, shown.spot.barrier, {whole.x, whole.y, whole.width, strip});
+  }
+  const Box room{whole.x, whole.y + strip, whole.width, whole.height - strip};
   Table table;
   table.name = "barriers";
   table.columns = {{"barrier or operation", Across::left, Family::sans, 0, false, 300},

@@ -65,7 +65,7 @@ struct Paint {
       if (now().undefined[at]) return mix(theme.panel, theme.line, 0.6);
     }
     const double number = load_element(type, now().values.data() + begin);
-    if (!std::isfinite(number)) return theme.wrong;
+    if (!std::isfinite(number)) return theme.text;  // no quantity has it, and red is for faults
     return quantity(high > low ? (number - low) / (high - low) : 0.5);
   }
 };
@@ -125,6 +125,7 @@ std::shared_ptr<const Image> kept_image(const Paint& paint, const MemoryCard& ca
                                    double{card.physical ? 1.0 : 0.0},
                                    static_cast<double>(paint.choice.colour),
                                    paint.theme.dark ? 1.0 : 0.0,
+                                   paint.now().parts[card.part].step.value_or(~0u) * 1.0,
                                    paint.low,
                                    paint.high};
   for (const RasterStore::Entry& entry : store.entries) {
@@ -234,8 +235,7 @@ void add_byte_mark(Scene& scene, const Paint& paint, const MemoryCard& card, u32
     mark.box = {middle.x - w / 2, middle.y - h / 2, w, h};
   }
   if (selected) return draw_selection(scene, mark.box);
-  mark.stroke = {Role::text, 1, false};
-  scene.add(mark);
+  draw_pointed(scene, mark.box);
 }
 
 // Those in flight that use the part: "read by tcgen05.mma of warp 4".
@@ -274,9 +274,22 @@ std::string part_hint(const MemoryPart& part) {
   return part.state.empty() ? out : out + "; " + part.state;
 }
 
+// Of one of two orders: which it is.
+void add_order(Scene& scene, const Paint& paint, const MemoryCard& card) {
+  const Box& at = paint.frame.alone ? card.room : card.grid;
+  scene.add(words({at.x, at.y - (paint.frame.alone ? 30 : 12)},
+                  fitted(card.physical ? "in the banks: lines of 128 bytes" : "by its rows",
+                         at.width, small_text, Family::sans),
+                  Role::quiet));
+}
+
 void add_card_heading(Scene& scene, const Paint& paint, const MemoryCard& card) {
   const MemoryPart& part = paint.now().parts[card.part];
   const bool alone = paint.frame.alone;
+  if (paint.choice.both && card.tile) {
+    add_order(scene, paint, card);
+    if (alone && card.physical) return;  // it is told once
+  }
   const Box& canvas = paint.frame.canvas;
   const double x = alone ? canvas.x : card.grid.x;
   const double width = alone ? canvas.width - 96 : card.grid.width;
@@ -288,7 +301,7 @@ void add_card_heading(Scene& scene, const Paint& paint, const MemoryCard& card) 
   swatch.fill = part_colour(part, paint.theme);
   const double size = alone ? heading_text : small_text;
   double from = x;
-  if (paint.by_tile() && part.category >= 0) {
+  if (paint.by_tile() && (part.step || part.category >= 0)) {
     scene.add(swatch);
     from += 20;
   }
@@ -302,6 +315,7 @@ void add_card_heading(Scene& scene, const Paint& paint, const MemoryCard& card) 
     if (!part.state.empty()) detail += "; " + part.state;
   }
   if (!users.empty()) detail += "; " + users;
+  if (paint.choice.both && card.tile && !alone) detail.clear();
   const bool busy = !users.empty() || (tile && tile->state.in_flight);
   scene.add(words({x, y}, fitted(detail, alone ? canvas.width : width, small_text, Family::sans),
                   busy ? Role::accent : Role::quiet));
@@ -424,7 +438,7 @@ void add_map(Scene& scene, const Paint& paint, const RunCursor& spot, const Repo
     box.box = bar;
     box.radius = 2;
     Ink ink = Role::text;
-    if (paint.by_tile() && part.category >= 0) {
+    if (paint.by_tile() && (part.step || part.category >= 0)) {
       Rgba fill = part_colour(part, paint.theme);
       if (tile && tile->coming()) fill = mix(fill, paint.theme.paper, in_flight);
       box.fill = fill;
@@ -535,11 +549,11 @@ double draw_tile_hues(Scene& scene, const Paint& paint, const MemoryPart& part, 
   }
   if (!tile) return draw_hue(scene, std::move(colours), {"a hue for each part"}, x, y, room);
   const std::string fades = paint.theme.dark ? "darker" : "paler";
-  return draw_hue(
-      scene, std::move(colours),
-      {fmt::format("a hue for each tile, {} from the first 16 bytes of a row to the last", fades),
-       fmt::format("a hue for each tile, {} along a row", fades), "a hue for each tile"},
-      x, y, room);
+  const std::string hue = part.step ? "a hue for each step of K" : "a hue for each tile";
+  return draw_hue(scene, std::move(colours),
+                  {fmt::format("{}, {} from the first 16 bytes of a row to the last", hue, fades),
+                   fmt::format("{}, {} along a row", hue, fades), hue},
+                  x, y, room);
 }
 
 // What the lightness of a thread's words means.

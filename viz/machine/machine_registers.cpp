@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 
 #include "core/numeric/small_float.h"
 #include "viz/machine/machine_accumulators.h"
@@ -121,6 +122,85 @@ void add_lanes(Table& table, const RegisterValue& value, std::uint32_t looked_at
 
 }  // namespace
 
+namespace {
+
+// Where registers are written: PTX of nvcc with -lineinfo keeps the lines of the source, not the
+// names of its variables, so a register is told by the line that wrote it. Names that a compiler
+// gives (%warp_id) or inline assembly has (done) are the registers' own.
+class Origins {
+ public:
+  Origins(const MachineShown& shown, std::uint32_t pc)
+      : run_(shown.run), program_(shown.machine().program()), pc_(pc) {
+    // Of the function that the instruction is in.
+    for (const ptx::Routine& routine : program_.routines) {
+      if (routine.first <= pc) first_ = std::max(first_, routine.first);
+      if (routine.first > pc) end_ = std::min(end_, routine.first);
+    }
+    end_ = std::min<std::uint32_t>(end_, static_cast<std::uint32_t>(program_.code.size()));
+    for (std::uint32_t i = first_; i < end_; ++i) {
+      for (const std::string_view name : written(program_.code[i].text)) {
+        const auto known = by_name_.find(name);
+        // The last one before here, else the first.
+        if (known == by_name_.end() || i < pc_) by_name_[name] = i;
+      }
+    }
+  }
+
+  // "hgemm_v7.cu:88  const int row = ..."; empty: not known.
+  std::string text(const std::string& name) const {
+    const auto known = by_name_.find(name);
+    if (known == by_name_.end()) return "";
+    const ptx::Instruction& i = program_.code[known->second];
+    const SourcePlaces::Place at = run_.places.of[known->second];
+    const std::uint32_t line = at.line;
+    if (line == 0) return fmt::format("PTX line {}", i.line);
+    const std::string& path = run_.places.files[at.file];
+    std::string out = fmt::format("{}:{}", path.substr(path.rfind('/') + 1), line);
+    const auto source = run_.sources.find(path);
+    if (source != run_.sources.end() && line <= source->second.size()) {
+      const std::string& whole = source->second[line - 1];
+      const std::size_t from = whole.find_first_not_of(" \t");
+      if (from != std::string::npos) out += "  " + whole.substr(from);
+    }
+    return out;
+  }
+
+ private:
+  // Names in the first operand of an instruction, where that is what it writes: no address, and no
+  // instruction that only reads.
+  static std::vector<std::string_view> written(std::string_view text) {
+    if (!text.empty() && text.front() == '@')
+      text.remove_prefix(std::min(text.find(' '), text.size()));
+    const auto skip = [&] {
+      while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+    };
+    skip();
+    const std::string_view op = text.substr(0, text.find_first_of(" \t"));
+    for (const std::string_view reads : {"bar", "nanosleep", "tcgen05.dealloc", "brx", "call",
+                                         "setmaxnreg", "st", "red", "stackrestore"}) {
+      if (op.substr(0, reads.size()) == reads) return {};
+    }
+    text.remove_prefix(op.size());
+    skip();
+    const bool vector = !text.empty() && text.front() == '{';
+    text = text.substr(0, text.find(vector ? '}' : ','));
+    std::vector<std::string_view> out;
+    while (!text.empty()) {
+      const std::size_t end = std::min(text.find_first_of("{|, \t;"), text.size());
+      if (end > 0) out.push_back(text.substr(0, end));
+      text.remove_prefix(std::min(end + 1, text.size()));
+    }
+    return out;
+  }
+
+  const LiveRun& run_;
+  const ptx::Program& program_;
+  std::uint32_t pc_, first_ = 0, end_ = ~0u;
+  std::map<std::string_view, std::uint32_t> by_name_;
+};
+
+}  // namespace
+
 double draw_registers(Scene& scene, const MachineShown& shown, const Box& whole,
                       const AccumulatorFrame* accumulator, Scroll& scroll) {
   const RunCursor& spot = shown.spot;
@@ -135,11 +215,18 @@ double draw_registers(Scene& scene, const MachineShown& shown, const Box& whole,
                    {"as an integer", Across::right, Family::mono},
                    {"as f16, f32 or f64", Across::right, Family::mono},
                    {"as two f16", Across::right, Family::mono},
-                   {"from lane to lane", Across::left, Family::sans, 0, true}};
+                   {"from lane to lane", Across::left, Family::sans, 0, false, 190},
+                   {"written at", Across::left, Family::mono, 0, true, 1e9, true}};
   table.columns[3].spared = 1;
   table.columns[4].spared = 2;
   table.columns[5].spared = 3;
   table.columns[6].least = text_width("undefined in some lanes", small_text, Family::sans);
+  table.columns[7].least = 280;
+  constexpr double room_for_lines = 700;
+  if (room.width < room_for_lines) {
+    table.columns.pop_back();
+    table.columns[6].stretches = true;
+  }
   if (spot.warp >= warps.size() || warps[spot.warp].splits.empty()) {
     table.when_empty =
         warps.empty()
@@ -149,6 +236,7 @@ double draw_registers(Scene& scene, const MachineShown& shown, const Box& whole,
   }
   const sim::WarpState& warp = warps[spot.warp];
   const std::size_t split = sim::split_of_lane(warp, spot.lane);
+  const Origins origins(shown, warp.splits[split].pc);
   const auto values = shown.run.registers.all(shown.machine(), spot.block, spot.warp, split);
   table.when_empty = "No register holds anything that is still wanted here.";
   const bool found = spot.name.empty() ||
@@ -177,7 +265,8 @@ double draw_registers(Scene& scene, const MachineShown& shown, const Box& whole,
                  {as_integer(value, spot.lane), Role::text, {}},
                  {as_float(value, spot.lane), Role::text, {}},
                  {as_halves(value, spot.lane), Role::text, {}},
-                 {across_lanes(value, warp.splits[split].lanes), Role::quiet, {}}};
+                 {across_lanes(value, warp.splits[split].lanes), Role::quiet, {}},
+                 {origins.text(value.name), Role::quiet, {}}};
     if (row.selected) table.focus = table.rows.size();
     table.rows.push_back(std::move(row));
     if (value.name != spot.name) continue;

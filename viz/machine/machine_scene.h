@@ -26,6 +26,7 @@ struct SelectedEvent {
 };
 
 struct AccumulatorFrame;
+struct PipelineNow;
 
 struct MachineShown {
   const LiveRun& run;
@@ -39,6 +40,7 @@ struct MachineShown {
   // it, "D [128:192, 0:256]". Null, or empty: not known.
   using Place = std::optional<std::pair<std::uint32_t, std::uint32_t>>;  // row, column; or all
   std::function<std::string(const sim::GroupAccumulator&, Place)> output = {};
+  const PipelineNow* pipeline = nullptr;  // viz/machine/pipeline_now.h; null: no record tells it
 
   const sim::Machine& machine() const { return run.stepper.machine(); }
 };

@@ -189,7 +189,7 @@ class SourceView {
   TableCell gutter(const SourceLine& line, const std::set<std::uint32_t>& who) const {
     const bool stops = has_breakpoint(line);
     TableCell cell{
-        (stops ? "\u25cf " : "") + numbers(who), stops ? Ink(Role::wrong) : Ink(Role::accent), {}};
+        (stops ? "\u25cf " : "") + numbers(who), stops ? Ink(Role::text) : Ink(Role::accent), {}};
     cell.command = "break line " + text(line);
     return cell;
   }
@@ -347,7 +347,7 @@ class SourceView {
   std::optional<Ink> stall_ink(std::uint64_t own) const {
     if (!own || !stalls_) return {};
     const double share = static_cast<double>(own) / static_cast<double>(stalls_);
-    return Ink(Role::wrong, std::min(0.5, share));
+    return Ink(Role::accent, std::min(0.5, share));
   }
 
   const MachineShown& shown_;

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "viz/machine/fault_scene.h"
+#include "viz/machine/pipeline_now.h"
 #include "viz/machine/tensor_view.h"
 #include "viz/scene/items.h"
 #include "viz/scene/legend_row.h"
@@ -42,10 +44,15 @@ struct Paint {
   const MemoryChoice& choice;
   const Theme& theme;
   std::map<Hue, int> hues;
+  const PipelineNow* pipeline = nullptr;
   double low = 0, high = 0;
   bool has_values = false;
 
   const TensorNow& now() const { return *frame.now; }
+  bool by_value() const { return choice.tensor == MemoryChoice::Tensor::value; }
+  bool by_step() const {
+    return choice.tensor == MemoryChoice::Tensor::step && pipeline && !pipeline->sums.empty();
+  }
   Rgba undefined() const { return mix(theme.panel, theme.line, 0.6); }
   Rgba colour(u32 lane, u32 column) const {
     const TensorNow& n = now();
@@ -55,11 +62,17 @@ struct Paint {
   Rgba owned(u32 lane, u32 column) const {
     const TensorNow& n = now();
     const bool known = n.undefined[n.index(lane, column)] == 0;
-    if (choice.tensor_value) {
+    if (by_value()) {
       if (!known) return undefined();
       const double value = n.value(lane, column);
-      if (!std::isfinite(value)) return theme.wrong;
+      if (!std::isfinite(value)) return theme.text;  // no quantity has it, and red is for faults
       return quantity(high > low ? (value - low) / (high - low) : 0.5);
+    }
+    if (by_step()) {
+      const SumNow* sum = pipeline->sum_at(lane, column);
+      if (!sum) return known ? theme.quiet : undefined();
+      if (!sum->step) return undefined();
+      return sum->read ? faint_step(*sum->step, theme).own : step_colour(*sum->step, theme);
     }
     const TensorNow::Writer* by = n.writer_of(lane, column);
     if (!by) return known ? theme.quiet : undefined();
@@ -86,8 +99,13 @@ void find_range(Paint& paint) {
 }
 
 std::shared_ptr<const Image> image_of(const Paint& paint, RasterStore& store) {
-  const std::vector<double> key = {-1, paint.choice.tensor_value ? 1.0 : 0.0,
-                                   paint.theme.dark ? 1.0 : 0.0};
+  std::vector<double> key = {-1, static_cast<double>(paint.choice.tensor),
+                             paint.theme.dark ? 1.0 : 0.0};
+  if (paint.by_step()) {
+    for (const SumNow& sum : paint.pipeline->sums) {
+      key.push_back(sum.step ? *sum.step * 2.0 + (sum.read ? 1 : 0) : -1);
+    }
+  }
   for (const RasterStore::Entry& entry : store.entries) {
     if (entry.key == key) return entry.image;
   }
@@ -154,6 +172,20 @@ void add_allocations(Scene& scene, const Paint& paint) {
   scene.end();
 }
 
+// "warp 2 loads", of the lanes of a quarter that tcgen05.ld is under way for; empty: none.
+std::string loads_text(const TensorNow& now, u32 quarter) {
+  for (const sim::OperationState& o : now.operations) {
+    if (o.stage >= sim::Stage::read || !o.cells.written.empty()) continue;
+    if (o.name.rfind("tcgen05.ld", 0) != 0) continue;
+    for (const sim::CellRange& cells : o.cells.read) {
+      if (cells.lane < quarter * 32 + 32 && quarter * 32 < cells.lane + cells.lanes) {
+        return fmt::format("warp {} loads", o.issuer.warp);
+      }
+    }
+  }
+  return "";
+}
+
 // Which lanes a warp reaches: those of its number modulo 4.
 void add_warps(Scene& scene, const Paint& paint, const MachineShown& shown) {
   const TensorFrame& frame = paint.frame;
@@ -179,14 +211,20 @@ void add_warps(Scene& scene, const Paint& paint, const MachineShown& shown) {
     if (count > 3) who += "...";
     const double middle = rows.cut({0, frame.room.y, 1e6, frame.room.height}).centre().y;
     const std::string lanes = fmt::format("lanes {} to {}", quarter * 32, quarter * 32 + 31);
-    const std::string reached = who.empty()  ? std::string("no warp")
-                                : count == 1 ? "warp " + who
-                                             : "warps " + who;
+    const std::string loading = loads_text(paint.now(), quarter);
+    const std::string reached = !loading.empty() ? loading
+                                : who.empty()    ? std::string("no warp")
+                                : count == 1     ? "warp " + who
+                                                 : "warps " + who;
     const bool both = rows.height >= 36;
     if (rows.height >= 16) {
       scene.add(words({frame.body.x + between, both ? middle - 9 : middle}, lanes, Role::text));
     }
-    if (both) scene.add(words({frame.body.x + between, middle + 9}, reached, Role::quiet));
+    if (both) {
+      scene.add(words({frame.body.x + between, middle + 9},
+                      fitted(reached, warps_axis - between - 14, small_text, Family::sans),
+                      loading.empty() ? Role::quiet : Role::accent));
+    }
     scene.hints.push_back({Box{frame.body.x, rows.y, warps_axis, rows.height}.cut(
                                {frame.body.x, frame.room.y, warps_axis, frame.room.height}),
                            lanes + ": " + reached});
@@ -333,8 +371,7 @@ void add_mark(Scene& scene, const TensorFrame& frame, RunCursor::Cell cell, bool
     mark.box = {middle.x - w / 2, middle.y - h / 2, w, h};
   }
   if (selected) return draw_selection(scene, mark.box);
-  mark.stroke = {Role::text, 1, false};
-  scene.add(mark);
+  draw_pointed(scene, mark.box);
 }
 
 bool meets_tensor(const Evidence& evidence, std::uint64_t block) {
@@ -394,10 +431,19 @@ void add_legend(Scene& scene, const Paint& paint) {
   double x = room.x;
   const double y = room.y + room.height / 2;
   std::vector<LegendItem> items;
-  if (paint.choice.tensor_value && !paint.has_values) {
+  if (paint.by_step()) {
+    std::set<std::uint32_t> steps;
+    for (const SumNow& sum : paint.pipeline->sums) {
+      if (sum.step) steps.insert(*sum.step);
+    }
+    for (const std::uint32_t step : steps) {
+      items.push_back({Ink(step_colour(step, paint.theme)), fmt::format("k{} was added last", step),
+                       false, Role::line});
+    }
+  } else if (paint.by_value() && !paint.has_values) {
     scene.add(words({x, y}, "no values yet", Role::quiet));
     x += text_width("no values yet", small_text, Family::sans) + between_groups;
-  } else if (paint.choice.tensor_value) {
+  } else if (paint.by_value()) {
     std::vector<Rgba> colours;
     for (int i = 0; i < 32; ++i) colours.push_back(quantity(i / 31.0));
     const std::string low = fmt::format("value as f32: {:.3g}", paint.low);
@@ -459,8 +505,8 @@ void draw_tensor_memory(Scene& scene, const TensorFrame& frame, const MachineSho
     scene.end();
     return;
   }
-  Paint paint{frame, choice, shown.theme, hues_of(now)};
-  if (choice.tensor_value) find_range(paint);
+  Paint paint{frame, choice, shown.theme, hues_of(now), shown.pipeline};
+  if (paint.by_value()) find_range(paint);
   add_allocations(scene, paint);
   if (now.allocations.empty()) {
     scene.add(words({frame.room.x, frame.room.y - 28},

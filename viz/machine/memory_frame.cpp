@@ -4,6 +4,7 @@
 
 #include "viz/machine/memory_view.h"
 #include "viz/scene/palette.h"
+#include "viz/scene/stage_items.h"
 
 namespace tilescope {
 namespace {
@@ -19,13 +20,13 @@ constexpr double narrowest_card = 104;  // the beginning of its name is to be re
 constexpr double least_cells = 48;      // how high they are where a name asks for width
 constexpr double widest_cell = 96, highest_cell = 24, most_zoom = 64;
 
-MemoryCard card_of(const MemoryNow& now, std::size_t index, const MemoryChoice& choice) {
+MemoryCard card_of(const MemoryNow& now, std::size_t index, bool physical) {
   const MemoryPart& part = now.parts[index];
   const MemoryTile* tile = now.tile_in(part);
   MemoryCard card;
   card.part = index;
   card.tile = tile != nullptr;
-  card.physical = !tile || choice.physical;
+  card.physical = !tile || physical;
   card.cell_bytes = tile ? chunk : word;
   if (card.physical) {
     card.base = part.begin / line * line;
@@ -36,6 +37,13 @@ MemoryCard card_of(const MemoryNow& now, std::size_t index, const MemoryChoice& 
     card.columns = (tile->box().row_bytes() + chunk - 1) / chunk;
   }
   return card;
+}
+
+// A tile in its own order and in that of memory, side by side where both were chosen.
+void add_cards(MemoryFrame& frame, std::size_t index, const MemoryChoice& choice) {
+  const bool both = choice.both && frame.now->tile_in(frame.now->parts[index]) != nullptr;
+  frame.cards.push_back(card_of(*frame.now, index, choice.physical && !both));
+  if (both) frame.cards.push_back(card_of(*frame.now, index, true));
 }
 
 // Those with something to see in them; small ones stand in the map alone.
@@ -106,7 +114,7 @@ std::size_t best_across(const MemoryFrame& frame, CardRoom needed) {
 // In how many columns cards stand: so that their names can be read whole, where that leaves cells
 // of some height; else their beginnings. Where even that is too much, the first few stand.
 std::size_t columns_of_cards(MemoryFrame& frame) {
-  if (frame.alone || frame.cards.empty()) return 1;
+  if (frame.alone || frame.cards.empty()) return std::max<std::size_t>(1, frame.cards.size());
   double names = narrowest_card;
   for (const MemoryCard& card : frame.cards) {
     const std::string& name = frame.now->parts[card.part].name;
@@ -148,8 +156,8 @@ void arrange_cards(MemoryFrame& frame) {
     card.room = canvas;
     if (frame.alone) {
       // Its coordinates stay beside it, however far it is moved.
-      card.room = {canvas.x + row_axis, canvas.y + heading, canvas.width - row_axis,
-                   canvas.height - heading};
+      const double wide = across == 1 ? canvas.width - row_axis : at.width;
+      card.room = {canvas.x + at.x, canvas.y + heading, wide, canvas.height - heading};
       card.grid = {card.room.x - frame.viewport.pan.x, card.room.y - frame.viewport.pan.y, w * zoom,
                    h * zoom};
     }
@@ -163,7 +171,13 @@ std::string_view name_of(MemoryChoice::Colour colour) {
   return names[static_cast<std::size_t>(colour)];
 }
 
+std::string_view name_of(MemoryChoice::Tensor colour) {
+  constexpr std::string_view names[] = {"step", "writer", "value"};
+  return names[static_cast<std::size_t>(colour)];
+}
+
 Rgba part_colour(const MemoryPart& part, const Theme& theme) {
+  if (part.step) return step_colour(*part.step, theme);
   // Not the neutral of the eight, which is for what nobody has written.
   return part.category < 0 ? theme.line : category(part.category + part.category / 7, theme.dark);
 }
@@ -204,11 +218,9 @@ MemoryFrame arrange(std::shared_ptr<const MemoryNow> now, const RunCursor& spot,
   if (looked) {
     frame.alone = true;
     const auto index = static_cast<std::size_t>(looked - frame.now->parts.data());
-    frame.cards.push_back(card_of(*frame.now, index, choice));
+    add_cards(frame, index, choice);
   } else {
-    for (const std::size_t i : parts_with_cards(*frame.now)) {
-      frame.cards.push_back(card_of(*frame.now, i, choice));
-    }
+    for (const std::size_t i : parts_with_cards(*frame.now)) add_cards(frame, i, choice);
   }
   const Point most{frame.canvas.width * (frame.viewport.cell - 1),
                    frame.canvas.height * (frame.viewport.cell - 1)};

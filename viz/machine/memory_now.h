@@ -60,8 +60,10 @@ struct MemoryPart {
   Kind kind = Kind::untouched;
   std::uint32_t begin = 0, end = 0;
   std::string name, detail;
-  std::string state;                         // of a tile: "coming, issued"
-  int category = -1;                         // its colour, of a tile and of what threads wrote
+  std::string state;  // of a tile: "coming, issued"
+  int category = -1;  // its colour, of a tile and of what threads wrote
+  // Of a tile in a stage: the step of K, whose hue it has then (viz/machine/pipeline_now.h).
+  std::optional<std::uint32_t> step = {};
   std::optional<std::size_t> there, coming;  // of a tile: what is there, what is in flight
   std::uint32_t bytes() const { return end - begin; }
 };

@@ -28,12 +28,16 @@ namespace tilescope {
 struct MemoryChoice {
   enum class Colour : std::uint8_t { tile, writer, value };
   Colour colour = Colour::tile;
-  bool physical = false;        // the order of memory, not of the tiles
-  bool tensor_value = false;    // TMEM by value, not by writer
+  bool physical = false;  // the order of memory, not of the tiles
+  bool both = false;      // one beside the other
+  enum class Tensor : std::uint8_t { step, writer, value };
+  // TMEM: by the step of K that was added last, where a record tells it, else by writer.
+  Tensor tensor = Tensor::step;
   bool sums_by_thread = false;  // sums in registers on the matrices, not by value
   friend bool operator==(const MemoryChoice&, const MemoryChoice&) = default;
 };
 std::string_view name_of(MemoryChoice::Colour colour);
+std::string_view name_of(MemoryChoice::Tensor colour);
 
 struct MemoryCard {
   std::size_t part = 0;

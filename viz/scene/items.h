@@ -64,6 +64,12 @@ inline void hatch(Scene& scene, const Box& box, const Ink& ink, double apart) {
   scene.add(std::move(lines));
 }
 
+// The frame of what is under the pointer: dashed, in the colour of text, between lines of paper.
+inline void draw_pointed(Scene& scene, const Box& box) {
+  scene.add(Rectangle{box, {}, {Role::paper, 3, false}, 0});
+  scene.add(Rectangle{box, {}, {Role::text, 1.5, true}, 0});
+}
+
 // The frame of what is selected: the accent between lines of paper, so that it is seen on any
 // colour, also on one like its own.
 inline void draw_selection(Scene& scene, const Box& box, double width = 2) {

@@ -331,8 +331,9 @@ void add_memory_choices(const Session& session, std::vector<Choice>& out) {
     const auto now = shared_memory_of(session);
     if (now && !now->tiles.empty()) {
       out.push_back({"Order",
-                     {{"logical", "memory order logical", !choice.physical},
-                      {"physical", "memory order physical", choice.physical}}});
+                     {{"logical", "memory order logical", !choice.physical && !choice.both},
+                      {"physical", "memory order physical", choice.physical},
+                      {"both", "memory order both", choice.both}}});
     }
     Choice colour{"Colour", {}};
     for (const Colour by : {Colour::tile, Colour::writer, Colour::value}) {
@@ -350,9 +351,18 @@ void add_memory_choices(const Session& session, std::vector<Choice>& out) {
     }
   }
   if (session.state.view == ViewName::tmem) {
-    out.push_back({"Colour",
-                   {{"writer", "tmem colour writer", !choice.tensor_value},
-                    {"value", "tmem colour value", choice.tensor_value}}});
+    const PipelineNow* pipeline = pipeline_of_moment(session);
+    const bool steps = pipeline && !pipeline->sums.empty();
+    Choice colour{"Colour", {}};
+    using Tensor = MemoryChoice::Tensor;
+    // Without a record there are no steps, and writers stand for them.
+    const Tensor shown = choice.tensor == Tensor::step && !steps ? Tensor::writer : choice.tensor;
+    for (const Tensor by : {Tensor::step, Tensor::writer, Tensor::value}) {
+      if (by == Tensor::step && !steps) continue;
+      colour.options.push_back(
+          {std::string(name_of(by)), fmt::format("tmem colour {}", name_of(by)), by == shown});
+    }
+    out.push_back(std::move(colour));
   }
 }
 

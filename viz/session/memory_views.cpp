@@ -6,6 +6,7 @@
 
 #include "viz/scene/number_words.h"
 #include "viz/session/matrices_sums.h"
+#include "viz/session/pipeline_session.h"
 #include "viz/session/result_view.h"
 #include "viz/session/seek.h"
 #include "viz/session/session.h"
@@ -20,11 +21,13 @@ MemoryViews* views_now(const Session& session, const sim::Machine*& machine) {
   MemoryViews& views = session.memory;
   const ViewState& state = session.state;
   const bool same = views.run.lock() == state.live && views.position == machine->position() &&
-                    views.block == state.spot.block;
+                    views.block == state.spot.block && views.record == state.timeline;
   if (same) return &views;
   views.run = state.live;
   views.position = machine->position();
   views.block = state.spot.block;
+  views.record = state.timeline;
+  views.pipeline.reset();
   views.memory.reset();
   views.tensor.reset();
   views.matrices.reset();
@@ -133,8 +136,26 @@ std::shared_ptr<const MemoryNow> shared_memory_of(const Session& session) {
   const sim::Machine* machine = nullptr;
   MemoryViews* views = views_now(session, machine);
   if (!views) return nullptr;
-  if (!views->memory) views->memory = memory_now(*machine, views->block);
+  if (!views->memory) {
+    views->memory = memory_now(*machine, views->block);
+    const auto pipeline = pipeline_now(session);
+    if (pipeline && !pipeline->stages.empty()) {
+      auto marked = std::make_shared<MemoryNow>(*views->memory);
+      mark_steps(*marked, *pipeline);
+      views->memory = std::move(marked);
+    }
+  }
   return views->memory;
+}
+
+const PipelineNow* pipeline_of_moment(const Session& session) {
+  const sim::Machine* machine = nullptr;
+  MemoryViews* views = views_now(session, machine);
+  if (!views) return nullptr;
+  if (!views->pipeline)
+    views->pipeline =
+        std::make_shared<const PipelineNow>(pipeline_now(session).value_or(PipelineNow{}));
+  return views->pipeline.get();
 }
 
 std::shared_ptr<const TensorNow> tensor_memory_of(const Session& session) {

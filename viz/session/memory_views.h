@@ -9,12 +9,14 @@
 #include "viz/layout/layout_scene.h"
 #include "viz/machine/live_run.h"
 #include "viz/machine/memory_now.h"
+#include "viz/machine/pipeline_now.h"
 #include "viz/machine/tensor_now.h"
 #include "viz/session/matrices_tiles.h"
 
 namespace tilescope {
 
 struct Session;
+class TimelineView;
 
 struct MemoryViews {
   Viewport memory_viewport, tensor_viewport, accumulator_viewport;
@@ -23,6 +25,8 @@ struct MemoryViews {
   // The models, and of which moment they are. No state: they can be made anew.
   std::weak_ptr<LiveRun> run;
   std::uint64_t position = 0, block = 0;
+  std::shared_ptr<const TimelineView> record;
+  std::shared_ptr<const PipelineNow> pipeline;
   std::shared_ptr<const MemoryNow> memory;
   std::shared_ptr<const TensorNow> tensor;
   std::shared_ptr<const MatricesView> matrices, inputs;  // inputs: of which `matrices` are made
@@ -33,6 +37,8 @@ struct MemoryViews {
 // Of the block looked at; null where no machine is stopped.
 std::shared_ptr<const MemoryNow> shared_memory_of(const Session& session);
 std::shared_ptr<const TensorNow> tensor_memory_of(const Session& session);
+// What the record tells of the moment: empty where none does; null where no machine is stopped.
+const PipelineNow* pipeline_of_moment(const Session& session);
 // The matrices to show: while a kernel runs its inputs, and of the output what is written
 // at this moment, where that is small enough to be looked through; else ViewState::matrices.
 std::shared_ptr<const MatricesView> matrices_now(const Session& session);

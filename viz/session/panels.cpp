@@ -93,6 +93,12 @@ std::vector<Choice> view_choices(const Session& session) {
     out.push_back(
         {"Arrows",
          {{"selected", "timeline arrows off", !arrows}, {"all", "timeline arrows on", arrows}}});
+    const bool steps = state.timeline_choice.steps;
+    if (session.timeline_steps && !session.timeline_steps->empty()) {
+      out.push_back(
+          {"Colour",
+           {{"unit", "timeline colour unit", !steps}, {"step", "timeline colour step", steps}}});
+    }
     if (state.baseline == state.result || !state.baseline_timeline) {
       const bool pinned = state.baseline && state.baseline == state.result;
       out.push_back(

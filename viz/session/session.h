@@ -128,11 +128,15 @@ struct Session {
   TimelineViewport timeline_viewport;
   double baseline_scroll = 0;                  // of the rows of the one above
   std::optional<CycleRange> timeline_dragged;  // while it is dragged
+  std::optional<double> timeline_playhead;     // likewise: the moment to go to
   RasterStore layout_rasters, matrices_rasters, diff_rasters, timeline_rasters, baseline_rasters;
   std::map<ViewName, Scroll> scrolls;  // of views that are lists
   mutable MemoryViews memory;
 
   mutable TheatreCache theatre;
+  // The steps of the theatre's cluster, for the timeline; and of which theatre they are.
+  std::shared_ptr<const TimelineSteps> timeline_steps;
+  std::shared_ptr<const TheatreView> timeline_steps_of;
   mutable WhyCache why;
   mutable AccessCache access;  // no state: what can be computed anew
   Overlay overlay;

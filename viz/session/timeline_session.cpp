@@ -11,6 +11,7 @@
 #include "viz/scene/command_text.h"
 #include "viz/scene/number_words.h"
 #include "viz/session/seek.h"
+#include "viz/session/theatre_session.h"
 #include "viz/session/timeline_spot.h"
 #include "viz/timeline/timeline_search.h"
 #include "viz/timeline/timeline_words.h"
@@ -19,16 +20,33 @@ namespace tilescope {
 
 using sim::EventId;
 
+namespace {
+
+// The moment that is dragged, and what goes on then in the cluster that is looked at.
+void put_playhead(const Session& session, TimelineChoice& choice) {
+  if (!session.timeline_playhead) return;
+  choice.moment = session.timeline_playhead;
+  choice.moment_dragged = true;
+  const auto theatre = theatre_of(session);
+  if (theatre) choice.said = theatre_at(*theatre, *choice.moment).sentence;
+}
+
+}  // namespace
+
 TimelineChoice timeline_choice_of(const Session& session) {
   TimelineChoice out = session.state.timeline_choice;
   out.hovered = session.hovered.event;
   if (session.timeline_dragged) out.totals = session.timeline_dragged;
   out.warp = track_looked_at(session.state);
   const sim::Machine* machine = machine_of(session);
-  if (!machine) return out;
+  if (!machine) {
+    put_playhead(session, out);
+    return out;
+  }
   // At the end of the run that of its record, a little behind the last moment.
   const bool over = machine->state() == RunState::done && session.state.timeline;
   out.moment = over ? run_end(*session.state.timeline) : time_of(*machine);
+  put_playhead(session, out);
   return out;
 }
 
@@ -116,9 +134,38 @@ void reveal(Session& session, const TimelineReveal& what) {
 
 }  // namespace
 
+namespace {
+
+// Of the cluster that is looked at; null: its record tells none.
+std::shared_ptr<const TimelineSteps> steps_of(Session& session) {
+  const auto theatre = theatre_of(session);
+  if (!theatre) return nullptr;
+  if (session.timeline_steps_of == theatre) return session.timeline_steps;
+  const sim::Pipeline& pipeline = theatre->pipeline();
+  auto out = std::make_shared<TimelineSteps>();
+  for (const sim::RingStage& stage : pipeline.stages) {
+    for (const sim::Filling& filling : stage.fillings) {
+      for (const EventId copy : filling.copies) (*out)[copy] = filling.step;
+    }
+  }
+  for (const sim::Accumulator& accumulator : pipeline.accumulators) {
+    for (const sim::Accumulation& sum : accumulator.sums) {
+      for (std::size_t i = 0; i < sum.products.size() && i < sum.steps.size(); ++i) {
+        (*out)[sum.products[i]] = sum.steps[i];
+      }
+    }
+  }
+  session.timeline_steps_of = theatre;
+  session.timeline_steps = std::move(out);
+  return session.timeline_steps;
+}
+
+}  // namespace
+
 void draw_timeline(Session& session, Picture& picture, Size size, double pixel_scale,
                    bool stands_alone) {
   TimelineViewport& viewport = session.timeline_viewport;
+  viewport.steps = steps_of(session);
   viewport.size = size;
   viewport.pixel_scale = pixel_scale;
   viewport.title = stands_alone;
@@ -283,11 +330,12 @@ void inspect_timeline(const Session& session, std::vector<InspectorSection>& out
   const ViewState& state = session.state;
   if (!state.timeline) return;
   const TimelineView& view = *state.timeline;
-  inspect_events(session, out);
   TimelineChoice range = state.timeline_choice;
   if (session.timeline_dragged) range.totals = session.timeline_dragged;
   const auto baseline = timeline_baseline(state);
   const auto pair = timeline_pair(session);
+  // What was dragged over stands first: it is what was asked for last.
+  if (!range.totals) inspect_events(session, out);
   if (range.totals && pair) {
     out.push_back({"Range", totals_beside(view, range, *baseline), ""});
   } else if (range.totals) {
@@ -295,6 +343,7 @@ void inspect_timeline(const Session& session, std::vector<InspectorSection>& out
   } else {
     out.push_back({"Range", {}, "Drag over the lanes to add up what each row did in that time."});
   }
+  if (range.totals) inspect_events(session, out);
   out.push_back({"Run", figure_lines(view, baseline ? &*baseline : nullptr), ""});
   if (state.timeline_choice.search.empty()) return;
   InspectorSection found{"Search", {}, ""};
@@ -434,6 +483,53 @@ std::string timeline_click(const Session& session, const TimelineFrame& frame, P
   return run.choice.selected != sim::no_event ? "pick nothing" : "";
 }
 
+bool drags_playhead(const Session& session, const TimelineFrame& frame, Point from) {
+  return session.state.timeline && session.state.timeline->known_time() &&
+         frame.axis.contains(from);
+}
+
+bool drags_minimap(const TimelineFrame& frame, Point from) {
+  return frame.minimap.contains(from);
+}
+
+void drag_playhead(Session& session, const TimelineFrame& frame, double x) {
+  const double at = frame.cycle_of(std::clamp(x, frame.axis.x, frame.axis.right()));
+  session.timeline_playhead = std::round(std::clamp(at, 0.0, run_end(*session.state.timeline)));
+}
+
+std::string drop_playhead(Session& session) {
+  const auto at = std::exchange(session.timeline_playhead, {});
+  return at ? fmt::format("go {:.0f}", *at) : "";
+}
+
+void drag_minimap(Session& session, const TimelineFrame& frame, Point from, Point to, double dx,
+                  bool pressed) {
+  const TimelineView& view = *session.state.timeline;
+  const auto cycle = [&](double x) {
+    return std::clamp(frame.minimap_cycle_of(x), 0.0, frame.whole);
+  };
+  if (frame.shows_all() || session.timeline_dragged) {
+    const double a = cycle(from.x), b = cycle(to.x);
+    session.timeline_dragged = CycleRange{std::min(a, b), std::max(a, b)};
+    return;
+  }
+  const CycleRange& seen = frame.viewport.range;
+  const double at = cycle(to.x);
+  if (pressed && (at < seen.from || at > seen.to)) {
+    session.timeline_viewport.range = centred(view, frame, at).range;
+  } else if (dx != 0) {
+    const double middle =
+        (seen.from + seen.to) / 2 + dx / std::max(1.0, frame.minimap.width) * frame.whole;
+    session.timeline_viewport.range = centred(view, frame, middle).range;
+  }
+}
+
+std::string drop_minimap(Session& session) {
+  const auto range = std::exchange(session.timeline_dragged, {});
+  if (!range || range->length() < 8) return "";
+  return fmt::format("timeline range {:.0f} {:.0f}", range->from, range->to);
+}
+
 std::string timeline_drag(const Session& session, const TimelineFrame& frame, Point from,
                           Point to) {
   if (!session.state.timeline) return "";
@@ -510,6 +606,7 @@ std::vector<std::string> timeline_lines(const ViewState& state) {
                                         : fmt::format("find mark {}", choice.search));
   }
   if (choice.arrows) out.emplace_back("timeline arrows on");
+  if (choice.steps) out.emplace_back("timeline colour step");
   return out;
 }
 

@@ -61,6 +61,19 @@ std::string timeline_click(const Session& session, const TimelineFrame& frame, P
 // What a drag from one point to another means: `timeline totals FROM TO`. Empty: nothing.
 std::string timeline_drag(const Session& session, const TimelineFrame& frame, Point from, Point to);
 
+// Where a drag that begins there moves the moment, or what is seen of the run.
+bool drags_playhead(const Session& session, const TimelineFrame& frame, Point from);
+bool drags_minimap(const TimelineFrame& frame, Point from);
+// While it is dragged: the moment is there, with what the record says of it.
+void drag_playhead(Session& session, const TimelineFrame& frame, double x);
+// What letting go of it means: `go CYCLES`.
+std::string drop_playhead(Session& session);
+// `pressed`: it begins here. Outside of the frame of what is seen, that comes here first; where all
+// is seen, what is dragged over is shown when it ends: drop_minimap.
+void drag_minimap(Session& session, const TimelineFrame& frame, Point from, Point to, double dx,
+                  bool pressed);
+std::string drop_minimap(Session& session);
+
 // `move left`: the selected event's neighbour on its row; `move down`: what the next row did then.
 Outcome<std::string> move_event(Session& session, std::string_view direction);
 

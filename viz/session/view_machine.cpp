@@ -116,7 +116,8 @@ void draw_machine(Session& session, Picture& out, Size size, const Inside& insid
                            state.breakpoints,
                            state.comparison.get(),
                            selected_event(session),
-                           output_of_sums(session)};
+                           output_of_sums(session),
+                           pipeline_of_moment(session)};
   scene.size = size;
   scene.theme = session.theme();
   draw_whose(scene, shown, size.width);
@@ -159,8 +160,14 @@ void draw_memory_view(Session& session, Picture& out, const Drawing& how) {
     const ViewState& state = session.state;
     MemoryViews& views = session.memory;
     const auto now = shared_memory_of(session);
+    const double strip = now->parts.empty() ? 0 : stage_strip_height(shown.pipeline, room);
+    if (strip > 0) {
+      draw_stage_strip(out.scene, *shown.pipeline, state.spot.byte,
+                       {room.x, room.y, room.width, strip});
+    }
+    const Box below{room.x, room.y + strip, room.width, room.height - strip};
     const auto place = [&] {
-      return arrange(now, state.spot, state.memory, room, views.memory_viewport);
+      return arrange(now, state.spot, state.memory, below, views.memory_viewport);
     };
     views.memory_viewport.size = out.scene.size;
     out.memory = framed_in(place(), session, views.memory_viewport, place);
@@ -175,7 +182,12 @@ void draw_tmem_view(Session& session, Picture& out, const Drawing& how) {
     const ViewState& state = session.state;
     MemoryViews& views = session.memory;
     const auto now = tensor_memory_of(session);
-    const auto place = [&] { return arrange(now, room, views.tensor_viewport); };
+    const double strip = now->allocations.empty() ? 0 : sum_strip_height(shown.pipeline, room);
+    if (strip > 0) {
+      draw_sum_strip(out.scene, *shown.pipeline, {room.x, room.y, room.width, strip});
+    }
+    const Box below{room.x, room.y + strip, room.width, room.height - strip};
+    const auto place = [&] { return arrange(now, below, views.tensor_viewport); };
     views.tensor_viewport.size = out.scene.size;
     out.tensor = framed_in(place(), session, views.tensor_viewport, place);
     draw_tensor_memory(out.scene, *out.tensor, shown, state.memory, session.hovered.tmem,

@@ -60,7 +60,10 @@ void timeline_point(const Session& session, const Picture& picture, Point at, Ho
 
 void timeline_zoom(Session& session, const Picture& picture, Point at, double factor) {
   if (!picture.timeline) return;
-  session.timeline_viewport = zoomed(*session.state.timeline, *picture.timeline, at, factor);
+  const TimelineFrame& frame = *picture.timeline;
+  // Over all of the run: about the time there.
+  if (frame.minimap.contains(at)) at.x = frame.x_of(frame.minimap_cycle_of(at.x));
+  session.timeline_viewport = zoomed(*session.state.timeline, frame, at, factor);
 }
 
 void timeline_pan(Session& session, const Picture& picture, double dx, double dy,

@@ -86,7 +86,8 @@ void TheatrePainter::draw_input(std::uint32_t buffer, const Box& box) {
       if (part.buffer != buffer) continue;
       const bool coming = now.state == TheatreStage::State::coming;
       scene_.add(Rectangle{part_box(box, shape, part),
-                           coming ? Ink(colour_of(now.filling->step)) : faint(now.filling->step),
+                           coming ? Ink(step_colour(now.filling->step, s_.theme))
+                                  : faint_step(now.filling->step, s_.theme),
                            {Role::paper, coming ? 0.0 : 1.0, false},
                            0});
       if (follows(i, now.filling)) draw_selection(scene_, part_box(box, shape, part), 1.5);
@@ -105,7 +106,7 @@ void TheatrePainter::draw_output(std::uint32_t buffer, const Box& box) {
     if (!now.sum || !now.sum->tile || !is_shown(p_.accumulators[a].where.rank)) continue;
     const bool alive = now.state != TheatreSum::State::empty;
     scene_.add(Rectangle{part_box(box, shape, *now.sum->tile),
-                         alive ? faint(now.step) : Ink(Role::quiet, 0.3),
+                         alive ? faint_step(now.step, s_.theme) : Ink(Role::quiet, 0.3),
                          {Role::text, alive ? 1.0 : 0.0, false},
                          0});
   }
@@ -202,7 +203,7 @@ void TheatrePainter::draw_token_in(const TheatreCopy& copy) {
   scene_.add(std::move(path));
   const Point at{from.x + (target.x - from.x) * copy.share,
                  from.y + (target.y - from.y) * copy.share};
-  token(at, fmt::format("{} k{}", name, copy.step), colour_of(copy.step), copy.queued);
+  token(at, fmt::format("{} k{}", name, copy.step), step_colour(copy.step, s_.theme), copy.queued);
 }
 
 void TheatrePainter::draw_token_out(const TheatreCopy& copy) {

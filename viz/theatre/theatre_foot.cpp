@@ -191,7 +191,8 @@ void TheatrePainter::draw_life(const sim::Filling& f, const TheatreFrame& frame,
     return frame.strip.x + frame.strip.width * (time - frame.begin) / (frame.end - frame.begin);
   };
   const double from = x_of(f.issued), to = x_of(f.freed);
-  scene_.add(Rectangle{{from, y, std::max(2.0, to - from), 3}, Ink(colour_of(f.step)), {}, 0});
+  scene_.add(
+      Rectangle{{from, y, std::max(2.0, to - from), 3}, Ink(step_colour(f.step, s_.theme)), {}, 0});
 }
 
 }  // namespace tilescope

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "viz/scene/number_words.h"
+
 namespace tilescope {
 namespace {
 
@@ -370,11 +372,6 @@ class Look {
 
 }  // namespace
 
-std::string_view name_of(TheatreStage::State state) {
-  static constexpr std::string_view names[] = {"empty", "coming", "full", "being read", "read"};
-  return names[static_cast<std::size_t>(state)];
-}
-
 std::string_view name_of(TheatreSum::State state) {
   static constexpr std::string_view names[] = {"empty",    "adding",     "added",
                                                "complete", "being read", "read"};
@@ -396,6 +393,66 @@ double TheatreBarrier::share() const {
 
 TheatreNow theatre_at(const TheatreView& view, double at) {
   return Look(view, at).look();
+}
+
+StageContents contents_of(const TheatreView& view, const TheatreNow& now, std::size_t stage) {
+  constexpr std::size_t most = 4;  // tiles side by side; more are one
+  const TheatreStage& of = now.stages[stage];
+  StageContents out;
+  out.state = of.state;
+  if (!of.filling) return out;
+  const sim::Filling& f = *of.filling;
+  const sim::Record& record = view.record();
+  out.step = f.step;
+  const bool coming = of.state == StageState::coming;
+  if (f.copies.empty() || f.copies.size() > most) {
+    const auto all = static_cast<double>(std::max<std::uint64_t>(1, f.bytes));
+    out.tiles.push_back({"", coming ? static_cast<double>(of.arrived) / all : 1});
+    return out;
+  }
+  for (std::size_t i = 0; i < f.copies.size(); ++i) {
+    StageContents::Tile tile;
+    if (i < f.parts.size()) tile.label = record.buffers[f.parts[i].buffer].name;
+    if (coming) {
+      const sim::Event e = record.events[f.copies[i]];
+      tile.share = e.end != sim::never_ends && static_cast<double>(e.end) <= now.at ? 1 : 0;
+      for (const TheatreCopy& copy : now.copies) {
+        if (copy.event == f.copies[i]) tile.share = copy.share;
+      }
+    }
+    out.tiles.push_back(std::move(tile));
+  }
+  return out;
+}
+
+Dial dial_of(const TheatreBarrier& barrier) {
+  return {barrier.phase, barrier.share(), barrier.used, !barrier.waiting.empty()};
+}
+
+std::string dial_text(const TheatreBarrier& now, const std::string& name) {
+  std::string out = fmt::format("{}, phase {} (parity {})", name, now.phase, now.phase % 2);
+  if (now.arrivals_of) out += fmt::format(", {} of {} arrivals", now.arrivals, now.arrivals_of);
+  if (now.bytes_of) {
+    out += fmt::format(", {} of {} bytes", grouped(now.bytes), grouped(now.bytes_of));
+  }
+  const std::size_t waiting = now.waiting.size();
+  if (waiting)
+    out +=
+        fmt::format(", {}", waiting == 1 ? "1 warp waits" : fmt::format("{} warps wait", waiting));
+  return out;
+}
+
+std::string waiting_text(const sim::Pipeline& pipeline, const TheatreBarrier& barrier) {
+  if (barrier.waiting.empty()) return "";
+  std::uint32_t first = ~0u, last = 0;
+  for (const std::size_t warp : barrier.waiting) {
+    first = std::min(first, pipeline.warps[warp].index);
+    last = std::max(last, pipeline.warps[warp].index);
+  }
+  const std::size_t count = barrier.waiting.size();
+  if (first == last) return fmt::format("warp {} waits", first);
+  if (last - first + 1 == count) return fmt::format("warps {}-{} wait", first, last);
+  return fmt::format("{} warps wait", count);
 }
 
 }  // namespace tilescope

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "viz/scene/stage_items.h"
 #include "viz/theatre/theatre_view.h"
 
 namespace tilescope {
@@ -24,12 +25,11 @@ struct TheatreCopy {
 };
 
 struct TheatreStage {
-  enum class State : std::uint8_t { empty, coming, full, read, used };
+  using State = StageState;
   State state = State::empty;
   const sim::Filling* filling = nullptr;
   std::uint64_t arrived = 0;  // bytes
 };
-std::string_view name_of(TheatreStage::State state);
 
 struct TheatreBarrier {
   std::uint32_t phase = 0;  // the one that is not complete; its parity is phase % 2
@@ -81,5 +81,13 @@ struct TheatreNow {
 };
 
 TheatreNow theatre_at(const TheatreView& view, double at);
+
+// As pictures of a stage and of a barrier take it.
+StageContents contents_of(const TheatreView& view, const TheatreNow& now, std::size_t stage);
+Dial dial_of(const TheatreBarrier& barrier);
+// "full[1], phase 4 (parity 0), 1 of 1 arrivals, 16,384 of 32,768 bytes, 4 warps wait"
+std::string dial_text(const TheatreBarrier& barrier, const std::string& name);
+// "warp 7 waits", "warps 0-3 wait"; empty: nobody does.
+std::string waiting_text(const sim::Pipeline& pipeline, const TheatreBarrier& barrier);
 
 }  // namespace tilescope

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "viz/scene/palette.h"
 #include "viz/theatre/theatre_scene.h"
 
 namespace tilescope {
@@ -29,12 +28,6 @@ class TheatrePainter {
   // Space at the edges, of a row of warps, of a lane of the strip of time; of a dial, its radius.
   static constexpr double edge = 16, head = 64, warp_row = 26, lane = 13, dial = 10;
 
-  // Seven of the eight first categories, then their next shades: the eighth is black or white.
-  Rgba colour_of(std::uint32_t step) const {
-    return category(step % 7 + step / 7 % 3 * 8, s_.theme.dark);
-  }
-  Ink faint(std::uint32_t step) const { return Ink(mix(s_.theme.paper, colour_of(step), 0.35)); }
-
   // where everything is
   void place_columns(const Box& all);
   void draw_heading(const Box& column, const std::string& text);
@@ -51,14 +44,10 @@ class TheatrePainter {
   // mbarriers
   // A dial: how much of what its phase waits for has come; in it the parity.
   void draw_dial(std::size_t barrier, Point at, std::uint8_t rank, bool name_left);
-  std::string waiting_text(const TheatreBarrier& barrier) const;
 
   // shared memory
   void draw_stages();
   void draw_stage(std::size_t number, const Box& row);
-  // The tiles in a stage, each with the share of it that is there.
-  void draw_filling(const TheatreStage& now, const Box& box, bool small);
-  double share_of_copy(sim::EventId id) const;
 
   // sums
   void draw_sums();

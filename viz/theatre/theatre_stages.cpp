@@ -16,22 +16,7 @@ void TheatrePainter::draw_dial(std::size_t barrier, Point at, std::uint8_t rank,
   const TheatreBarrier& now = s_.now.barriers[barrier];
   const bool waited = !now.waiting.empty();
   const Box box{at.x - dial, at.y - dial, 2 * dial, 2 * dial};
-  scene_.add(Rectangle{box, Ink(Role::paper), {Role::line, 3, false}, dial});
-  const double share = std::clamp(now.share(), 0.0, 1.0);
-  if (share > 0) {
-    Line arc;
-    arc.stroke = {waited ? Ink(Role::accent) : Ink(Role::quiet), 3, false};
-    const int steps = std::max(2, static_cast<int>(share * 24));
-    for (int i = 0; i <= steps; ++i) {
-      const double angle = 2 * M_PI * share * i / steps - M_PI / 2;
-      arc.points.push_back({at.x + dial * std::cos(angle), at.y + dial * std::sin(angle)});
-    }
-    scene_.add(std::move(arc));
-  } else if (waited) {
-    scene_.add(Rectangle{box, {}, {Role::accent, 1, true}, dial});
-  }
-  scene_.add(words(at, fmt::format("{}", now.phase % 2), Across::centre, Family::mono,
-                   now.used ? Role::text : Role::quiet));
+  tilescope::draw_dial(scene_, dial_of(now), at, dial);
   const sim::BarrierPhases& of = p_.barriers[barrier];
   const std::string name = barrier_text(record_, of, rank);
   if (wide_) {
@@ -41,32 +26,10 @@ void TheatrePainter::draw_dial(std::size_t barrier, Point at, std::uint8_t rank,
                      fitted(barrier_text(record_, of, of.rank), 62, small_text, Family::sans),
                      Role::quiet, across));
     if (waited)
-      scene_.add(words({x, at.y + 15}, waiting_text(now), Role::accent, small_text, across));
+      scene_.add(words({x, at.y + 15}, waiting_text(p_, now), Role::accent, small_text, across));
   }
-  std::string hint = fmt::format("{}, phase {} (parity {})", name, now.phase, now.phase % 2);
-  if (now.arrivals_of) hint += fmt::format(", {} of {} arrivals", now.arrivals, now.arrivals_of);
-  if (now.bytes_of) {
-    hint += fmt::format(", {} of {} bytes", grouped(now.bytes), grouped(now.bytes_of));
-  }
-  if (waited) {
-    hint += fmt::format(", {} warp{} wait", now.waiting.size(), now.waiting.size() == 1 ? "s" : "");
-    if (now.waiting.size() == 1) hint += "s";
-  }
-  scene_.hints.push_back({box, std::move(hint)});
+  scene_.hints.push_back({box, dial_text(now, name)});
   dials_.try_emplace(barrier, at);
-}
-
-// "warp 7 waits", "warps 0-3 wait".
-std::string TheatrePainter::waiting_text(const TheatreBarrier& barrier) const {
-  std::uint32_t first = ~0u, last = 0;
-  for (const std::size_t warp : barrier.waiting) {
-    first = std::min(first, p_.warps[warp].index);
-    last = std::max(last, p_.warps[warp].index);
-  }
-  const std::size_t count = barrier.waiting.size();
-  if (first == last) return fmt::format("warp {} waits", first);
-  if (last - first + 1 == count) return fmt::format("warps {}-{} wait", first, last);
-  return fmt::format("{} warps wait", count);
 }
 
 void TheatrePainter::draw_stages() {
@@ -114,13 +77,8 @@ void TheatrePainter::draw_stage(std::size_t number, const Box& row) {
   boxes_[number] = box;
   const double middle = row.y + row.height / 2;
   const bool small = row.height < 20;
-  scene_.add(Rectangle{box, Ink(Role::panel), {Role::line, 1, false}, 3});
-  using State = TheatreStage::State;
-  if (now.filling && now.state != State::empty) draw_filling(now, box, small);
+  tilescope::draw_stage(scene_, contents_of(s_.view, s_.now, number), box, small);
   const bool lit = follows(number, now.filling);
-  if (now.state == State::read) {
-    scene_.add(Rectangle{box, {}, {Role::text, 2, false}, 3});
-  }
   if (lit) draw_selection(scene_, box);
   if (!small) {
     if (stage.full) draw_dial(*stage.full, {box.x - 16, middle}, stage.rank, true);
@@ -141,55 +99,6 @@ void TheatrePainter::draw_stage(std::size_t number, const Box& row) {
                             : now.filling ? fmt::format("theatre follow tile {} {}", number, use)
                                           : fmt::format("theatre follow stage {}", number),
                             "follows what is in this stage"});
-}
-
-void TheatrePainter::draw_filling(const TheatreStage& now, const Box& box, bool small) {
-  using State = TheatreStage::State;
-  const sim::Filling& f = *now.filling;
-  const std::size_t tiles = std::max<std::size_t>(1, f.copies.size());
-  const bool apart = tiles <= 4;
-  const double width = box.width / static_cast<double>(apart ? tiles : 1);
-  const Rgba solid = colour_of(f.step);
-  for (std::size_t i = 0; i < (apart ? tiles : 1); ++i) {
-    Box tile{box.x + width * static_cast<double>(i), box.y, width, box.height};
-    double there = 1;
-    if (now.state == State::coming) {
-      there = apart ? share_of_copy(f.copies[i])
-                    : static_cast<double>(now.arrived) /
-                          static_cast<double>(std::max<std::uint64_t>(1, f.bytes));
-    }
-    Box filled = tile.grown(-2);
-    if (now.state == State::coming) {
-      hatch(scene_, filled, faint(f.step), 6);
-      filled.width *= there;
-    }
-    if (!filled.empty()) {
-      const Ink ink = now.state == State::used ? faint(f.step) : Ink(solid);
-      scene_.add(Rectangle{filled, ink, {}, 2});
-    }
-    // What is still on its way has its name on the way.
-    if (small || tile.width < 34 || (apart && there < 1)) continue;
-    std::string label =
-        apart && i < f.parts.size() ? record_.buffers[f.parts[i].buffer].name : std::string();
-    label += fmt::format("{}k{}", label.empty() ? "" : " ", f.step);
-    const bool two = tile.height > 34;
-    const Ink ink = now.state == State::used ? Ink(Role::text) : Ink(text_on(solid));
-    if (text_width(label, small_text, Family::sans, FontWeight::bold) > tile.width) continue;
-    scene_.add(words({tile.centre().x, tile.centre().y - (two ? 8 : 0)}, label, Across::centre,
-                     FontWeight::bold, ink));
-    const std::string state(now.state == State::coming ? "there" : name_of(now.state));
-    if (two && i == 0 && text_width(state, small_text, Family::sans) < tile.width - 4) {
-      scene_.add(words({tile.centre().x, tile.centre().y + 9}, state, Across::centre, ink));
-    }
-  }
-}
-
-double TheatrePainter::share_of_copy(sim::EventId id) const {
-  for (const TheatreCopy& copy : s_.now.copies) {
-    if (copy.event == id) return copy.share;
-  }
-  const sim::Event e = record_.events[id];
-  return e.end != sim::never_ends && static_cast<double>(e.end) <= s_.now.at ? 1 : 0;
 }
 
 void TheatrePainter::draw_sums() {
@@ -236,7 +145,8 @@ void TheatrePainter::draw_sum(std::size_t number, const Box& box) {
       const bool done = product < now.done;
       if (!done) break;
       const std::uint32_t step = now.sum->steps[product];
-      const Ink ink = now.state == State::used ? faint(step) : Ink(colour_of(step));
+      const Ink ink =
+          now.state == State::used ? faint_step(step, s_.theme) : Ink(step_colour(step, s_.theme));
       scene_.add(Rectangle{
           {inner.x + width * static_cast<double>(i), inner.bottom() - 14, width + 0.5, 14},
           ink,
@@ -317,7 +227,7 @@ void TheatrePainter::draw_core_of(const Box& box, std::uint8_t rank, bool pair) 
   }
   scene_.add(Rectangle{box, Ink(Role::panel), {Role::line, 1, false}, 3});
   if (product) {
-    const Rgba colour = colour_of(product->step);
+    const Rgba colour = step_colour(product->step, s_.theme);
     for (const std::size_t stage : product->stages) {
       const auto from = boxes_.find(stage);
       if (from != boxes_.end()) {

@@ -35,7 +35,8 @@ class Painter {
           const TimelineFrame& frame)
       : scene_(scene), view_(view), choice_(choice), frame_(frame) {}
 
-  void draw(EventId cause_id, EventId effect_id, const Stroke& stroke) {
+  // `labelled`: with what it carries, where that has room.
+  void draw(EventId cause_id, EventId effect_id, const Stroke& stroke, bool labelled = false) {
     const std::size_t events = view_.record().events.size();
     if (cause_id >= events || effect_id >= events) return;
     const Event cause = view_.record().events[cause_id];
@@ -57,9 +58,42 @@ class Painter {
     under.stroke = {Ink(Role::paper, 0.85), stroke.width + 2, false};
     scene_.add(std::move(under));
     scene_.add(std::move(line));
+    if (labelled) wanted_.push_back({a, b, carried_text(view_, cause_id, effect_id)});
+  }
+
+  // After all arrows, so that none goes through a label.
+  void draw_labels() {
+    for (const Wanted& each : wanted_) {
+      if (!each.text.empty()) draw_label(each);
+    }
   }
 
  private:
+  struct Wanted {
+    Point from, to;
+    std::string text;
+  };
+  // On the arrow where no other label is; nowhere else, since it would seem another one's.
+  void draw_label(const Wanted& wanted) {
+    const double wide = text_width(wanted.text, small_text, Family::sans) + 10, high = 18;
+    for (const double share : {0.5, 0.35, 0.65, 0.2, 0.8}) {
+      const Point middle{wanted.from.x + (wanted.to.x - wanted.from.x) * share,
+                         wanted.from.y + (wanted.to.y - wanted.from.y) * share};
+      // A steep arrow is seen on both sides of its label, or beside it.
+      Box box{middle.x - wide / 2, middle.y - high / 2, wide, high};
+      box.x =
+          std::clamp(box.x, frame_.lanes.x, std::max(frame_.lanes.x, frame_.lanes.right() - wide));
+      if (box.y < frame_.lanes.y || box.bottom() > frame_.lanes.bottom()) continue;
+      const bool free = std::none_of(labels_.begin(), labels_.end(),
+                                     [&](const Box& other) { return !other.cut(box).empty(); });
+      if (!free) continue;
+      labels_.push_back(box);
+      scene_.add(Rectangle{box, Ink(Role::paper), {Role::accent, 1, false}, 3});
+      scene_.add(words(box.centre(), wanted.text, Across::centre));
+      return;
+    }
+  }
+
   // The middle of its box; of what is folded, of the row that it is folded into; of what is
   // scrolled away, the edge.
   double y_of(const Event& event, EventId id) const {
@@ -91,6 +125,8 @@ class Painter {
   const TimelineView& view_;
   const TimelineChoice& choice_;
   const TimelineFrame& frame_;
+  std::vector<Wanted> wanted_;
+  std::vector<Box> labels_;
 };
 
 }  // namespace
@@ -141,8 +177,9 @@ void draw_arrows(Scene& scene, const TimelineView& view, const TimelineChoice& c
   for (const auto& [cause, effect] : chosen) {
     // What led to it is stronger than what came of it.
     const double width = cause == choice.selected ? 1 : 2;
-    arrows.draw(cause, effect, {Ink(Role::accent), width, false});
+    arrows.draw(cause, effect, {Ink(Role::accent), width, false}, true);
   }
+  arrows.draw_labels();
   scene.end();
 }
 

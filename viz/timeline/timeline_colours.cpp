@@ -71,6 +71,11 @@ Hue hue_of(Doing doing) {
 
 }  // namespace
 
+bool is_fault(const sim::Record& record, const sim::Event& report) {
+  return report.object >= record.reports.size() ||
+         record.reports[report.object].weight == Weight::fault;
+}
+
 Rgba colour_of(Doing doing, const Theme& theme) {
   const Hue hue = hue_of(doing);
   return hue == grey ? theme.quiet : category(hue, theme.dark);
@@ -118,7 +123,8 @@ namespace {
 std::vector<LegendEntry> entries_of(const TimelineViews& views) {
   std::vector<LegendEntry> all;
   std::vector<Doing> doings;
-  bool units = false, phases = false, reports = false, commits = false, timed = false;
+  bool units = false, phases = false, faults = false, hazards = false, commits = false,
+       timed = false;
   for (const TimelineView* view : views) {
     doings.insert(doings.end(), view->doings().begin(), view->doings().end());
     const auto& tracks = view->record().tracks;
@@ -126,7 +132,9 @@ std::vector<LegendEntry> entries_of(const TimelineViews& views) {
                                    [](const sim::Track& t) { return hue_of(t.unit) == purple; });
     commits = commits || std::any_of(tracks.begin(), tracks.end(),
                                      [](const sim::Track& t) { return t.unit == Unit::commit; });
-    reports = reports || !view->record().reports.empty();
+    for (const Report& report : view->record().reports) {
+      (report.weight == Weight::fault ? faults : hazards) = true;
+    }
     timed = timed || view->known_time();
   }
   // Those of which only the moment is known took no time in any row.
@@ -150,7 +158,8 @@ std::vector<LegendEntry> entries_of(const TimelineViews& views) {
   };
   if (units) other(LegendEntry::Kind::flight, {Unit::tensor, Stall::none}, "issued");
   if (phases) other(LegendEntry::Kind::phase, {Unit::mbarrier, Stall::none}, "phases");
-  if (reports) other(LegendEntry::Kind::report, {}, "fault or hazard");
+  if (faults) other(LegendEntry::Kind::report, {}, "fault");
+  if (hazards) other(LegendEntry::Kind::hazard, {}, "hazard");
   return all;
 }
 

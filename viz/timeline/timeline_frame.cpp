@@ -48,6 +48,7 @@ TimelineFrame arrange(const TimelineView& view, const TimelineChoice& choice,
                       const TimelineViewport& viewport) {
   TimelineFrame out;
   out.viewport = viewport;
+  out.by_step = choice.steps && viewport.steps && !viewport.steps->empty();
   out.viewport.reveal.reset();  // whoever looks elsewhere from this frame wants to be there
   out.viewport.range = range_within(view, viewport, viewport.range);
   const Size size = viewport.size;
@@ -56,12 +57,16 @@ TimelineFrame arrange(const TimelineView& view, const TimelineChoice& choice,
   const double left = labels_width(size);
   const double axis = view.known_time() ? 2 * axis_line : axis_line;
   const double legend = legend_height({&view}, size);
-  const double top =
+  const double above =
       (title ? title_height : inside) + (viewport.notice.empty() ? 0 : notice_height);
+  const double map = minimap_height(size);
+  const double top = above + map;
   const double bottom = std::max(size.height - legend - margin - inside, top + axis + 1);
   out.title = {margin, 28};
   out.legend = {margin, bottom + margin + legend_line / 2 - inside / 2};
   out.axis = {left, top, std::max(size.width - left - margin, 1.0), axis};
+  out.whole = span_of(view, viewport);
+  if (map > 0) out.minimap = {left, above, out.axis.width, map - inside};
   out.lanes = {left, top + axis, out.axis.width, bottom - top - axis};
   place_rows(view, choice, out);
   return out;
@@ -184,6 +189,10 @@ TimelineHit hit(const TimelineView& view, const TimelineChoice&, const TimelineF
   TimelineHit out;
   out.cycle = std::clamp(frame.cycle_of(at.x), 0.0, view.end());
   if (frame.axis.contains(at)) out.on = TimelineHit::On::axis;
+  if (frame.minimap.contains(at)) {
+    out.on = TimelineHit::On::minimap;
+    out.cycle = std::clamp(frame.minimap_cycle_of(at.x), 0.0, frame.whole);
+  }
   if (at.y < frame.lanes.y || at.y >= frame.lanes.bottom()) return out;
   const bool pinned = at.y < frame.scrolled_from;
   for (const TimelineFrame::Place& row : frame.rows) {
@@ -228,6 +237,15 @@ TimelineViewport panned(const TimelineView& view, const TimelineFrame& frame, do
   viewport.range = {from, from + length};
   const double room = frame.lanes.bottom() - frame.scrolled_from;
   viewport.scroll = std::clamp(viewport.scroll - dy, 0.0, std::max(0.0, frame.all_rows - room));
+  return viewport;
+}
+
+TimelineViewport centred(const TimelineView& view, const TimelineFrame& frame, double cycle) {
+  TimelineViewport viewport = frame.viewport;
+  const double length = viewport.range.length();
+  const double from =
+      std::clamp(cycle - length / 2, 0.0, std::max(0.0, span_of(view, viewport) - length));
+  viewport.range = {from, from + length};
   return viewport;
 }
 

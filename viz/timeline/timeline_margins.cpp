@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "viz/scene/number_words.h"
+#include "viz/scene/stage_items.h"
 #include "viz/timeline/timeline_paint.h"
 #include "viz/timeline/timeline_words.h"
 
@@ -243,9 +244,10 @@ void draw_rules(Scene& scene, const TimelineView& view, const TimelineFrame& fra
                      Role::line, 1));
 }
 
-void draw_moment(Scene& scene, const TimelineFrame& frame, double moment) {
-  const std::optional<Box> box = plate_of(frame, moment);
+void draw_moment(Scene& scene, const TimelineFrame& frame, const TimelineChoice& choice) {
+  const std::optional<Box> box = plate_of(frame, choice.moment);
   if (!box) return;
+  const double moment = *choice.moment;
   const double x = std::round(frame.x_of(moment));
   scene.begin("moment");
   scene.add(straight({x, frame.lines_top()}, {x, frame.lanes.bottom()}, Role::accent, 2));
@@ -256,6 +258,27 @@ void draw_moment(Scene& scene, const TimelineFrame& frame, double moment) {
   scene.add(plate);
   scene.add(words(box->centre(), number_text(moment, 1), Ink(text_on(scene.theme.accent)),
                   Family::mono, Across::centre));
+  if (frame.heading.empty()) {
+    // A handle, where the axis ends: it is dragged.
+    Rectangle handle;
+    handle.box = {x - 5, frame.axis.bottom() - 8, 10, 8};
+    handle.fill = Ink(Role::accent);
+    handle.radius = 2;
+    scene.add(handle);
+  }
+  if (!choice.said.empty()) {
+    const std::string said = begin_of(choice.said, frame.lanes.width - 2 * inside, Family::sans);
+    const double wide = text_width(said, small_text, Family::sans) + 2 * inside;
+    Rectangle note;
+    note.box = {std::clamp(x - wide / 2, frame.lanes.x,
+                           std::max(frame.lanes.x, frame.lanes.right() - wide)),
+                frame.lanes.y + 4, wide, 20};
+    note.fill = Ink(Role::panel);
+    note.stroke = {Role::accent, 1, false};
+    note.radius = 4;
+    scene.add(note);
+    scene.add(words(note.box.centre(), said, Across::centre));
+  }
   scene.end();
 }
 
@@ -285,12 +308,15 @@ void draw_swatch(Scene& scene, const LegendEntry& entry, const Box& box) {
       scene.add(fill);
       return;
     case LegendEntry::Kind::report:
-      fill.fill = Ink(Role::wrong);
+    case LegendEntry::Kind::hazard: {
+      const bool fault = entry.kind == LegendEntry::Kind::report;
+      fill.fill = Ink(fault ? Role::wrong : Role::text);
       fill.radius = 3;
       scene.add(fill);
-      scene.add(
-          words(box.centre(), "!", Ink(text_on(scene.theme.wrong)), Family::sans, Across::centre));
+      const Rgba under = fault ? scene.theme.wrong : scene.theme.text;
+      scene.add(words(box.centre(), "!", Ink(text_on(under)), Family::sans, Across::centre));
       return;
+    }
     case LegendEntry::Kind::more:
       return;
     case LegendEntry::Kind::hatched:
@@ -323,8 +349,36 @@ void draw_swatch(Scene& scene, const LegendEntry& entry, const Box& box) {
 
 }  // namespace
 
+namespace {
+
+// Where hues are steps: the first few of them.
+void draw_step_legend(Scene& scene, const TimelineFrame& frame) {
+  std::uint32_t last = 0;
+  for (const auto& [event, step] : *frame.viewport.steps) last = std::max(last, step);
+  double x = frame.legend.x;
+  const double y = frame.legend.y;
+  for (std::uint32_t step = 0; step <= std::min(last, 6u); ++step) {
+    scene.add(Rectangle{{x, y - 7, swatch_width, 14}, Ink(step_colour(step, scene.theme)), {}, 0});
+    const std::string name = fmt::format("k{}", step);
+    scene.add(words({x + swatch_width + inside, y}, name));
+    x += swatch_width + inside + text_width(name, small_text, Family::sans) + between;
+  }
+  const std::string rest = last > 6 ? "and so on, lighter and darker: steps of K of copies and "
+                                      "products; grey has none"
+                                    : "steps of K of copies and products; grey has none";
+  const double room = scene.size.width - timeline_margin - x;
+  scene.add(words({x, y}, fitted(rest, room, small_text, Family::sans), Role::quiet));
+}
+
+}  // namespace
+
 void draw_legend(Scene& scene, const TimelineViews& views, const TimelineFrame& frame) {
   scene.begin("legend");
+  if (frame.by_step) {
+    draw_step_legend(scene, frame);
+    scene.end();
+    return;
+  }
   double y = frame.legend.y;
   for (const auto& line : legend_of(views, scene.size)) {
     double x = frame.legend.x;

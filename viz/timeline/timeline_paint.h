@@ -26,6 +26,9 @@ Hatch hatch_of(Doing doing);
 // Of the phases of a barrier, which alternate.
 Rgba phase_colour(std::uint32_t phase, const Theme& theme);
 
+// Red is for faults alone; hazards and notes have the colour of text.
+bool is_fault(const sim::Record& record, const sim::Event& report);
+
 Line straight(Point from, Point to, Ink ink, double width);
 
 // ---- What a scene is made of, in this order ----
@@ -42,11 +45,14 @@ void draw_axis(Scene& scene, const TimelineView& view, const TimelineFrame& fram
                std::optional<double> moment, bool seconds);
 // The lines of an axis that is above another run.
 void draw_grid(Scene& scene, const TimelineFrame& frame);
+// All of the run, with what of it is seen.
+void draw_minimap(Scene& scene, const TimelineView& view, const TimelineFrame& frame,
+                  const TimelineChoice& choice, RasterStore* store);
 // What was found, faults, arrows, what is pointed at and selected; the range that is added up, and
 // the moment.
 void draw_marks(Scene& scene, const TimelineView& view, const TimelineChoice& choice,
                 const TimelineFrame& frame);
-void draw_moment(Scene& scene, const TimelineFrame& frame, double moment);
+void draw_moment(Scene& scene, const TimelineFrame& frame, const TimelineChoice& choice);
 // Where the moment is told; nothing where it is out of sight.
 std::optional<Box> plate_of(const TimelineFrame& frame, std::optional<double> moment);
 
@@ -77,7 +83,7 @@ void draw_arrows(Scene& scene, const TimelineView& view, const TimelineChoice& c
 // The legend as lines of entries, in a picture of this size. It takes a quarter of the height at
 // most: what has no room is counted by a last entry, whose hint names it.
 struct LegendEntry {
-  enum class Kind : std::uint8_t { solid, hatched, phase, flight, report, more };
+  enum class Kind : std::uint8_t { solid, hatched, phase, flight, report, hazard, more };
   Kind kind = Kind::solid;
   Doing doing;
   std::string letter, text, hint;
@@ -94,6 +100,8 @@ constexpr double legend_line = 20, swatch_width = 24;
 constexpr double timeline_margin = 16, axis_line = 20;
 double labels_width(Size size);
 void place_rows(const TimelineView& view, const TimelineChoice& choice, TimelineFrame& frame);
+// Above the axis, where there is room for it: so high, with what is between.
+double minimap_height(Size size);
 CycleRange range_within(const TimelineView& view, const TimelineViewport& viewport,
                         CycleRange range);
 

@@ -105,7 +105,8 @@ PairFrame arrange(const TimelinePair& pair, const TimelineViewport& asked, doubl
   const bool seconds = pair.below.view->known_time() && same_clock(pair);
   const double axis = seconds ? 2 * axis_line : axis_line;
   const double legend = legend_height({pair.above.view, pair.below.view}, size);
-  const double top = inside + axis;
+  const double map = minimap_height(size);
+  const double top = inside + map + axis;
   const double bottom = std::max(size.height - legend - timeline_margin - inside, top + 1);
   // Each gets what its rows need; where that is too much, half of it or what the other one leaves.
   const double room = std::max(2.0, bottom - top - 2 * heading_height);
@@ -114,11 +115,16 @@ PairFrame arrange(const TimelinePair& pair, const TimelineViewport& asked, doubl
   const double above = std::min(needs_above, std::max(std::round(room / 2), room - needs_below));
   TimelineViewport lens_above = viewport;
   lens_above.scroll = scroll_above;
+  lens_above.steps.reset();  // these are of the run below
   place(pair.above, lens_above, top, above, left, out.above);
   place(pair.below, viewport, top + heading_height + above, room - above, left, out.below);
   out.above.whose = of_baseline;
-  const Box axis_box{left, inside, out.below.lanes.width, axis};
+  const Box axis_box{left, inside + map, out.below.lanes.width, axis};
   out.above.axis = out.below.axis = axis_box;
+  out.above.whole = out.below.whole = viewport.span;
+  if (map > 0) {
+    out.above.minimap = out.below.minimap = {left, inside, axis_box.width, map - inside};
+  }
   out.below.title = out.above.title = {timeline_margin, 28};
   out.below.legend =
       out.above.legend = {timeline_margin, bottom + timeline_margin + legend_line / 2 - inside / 2};
@@ -140,6 +146,7 @@ Scene build_scene(const TimelinePair& pair, const Theme& theme, const PairFrame&
   scene.end();
   draw_axis(scene, below, frame.above, std::nullopt, same_clock(pair));
   draw_grid(scene, frame.below);
+  draw_minimap(scene, below, frame.below, pair.below.choice, store_below);
   scene.begin("baseline");
   draw_heading(scene, pair.above, frame.above, fmt::format("baseline: {}", above.title()),
                length_texts(above, ""));

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "viz/scene/stage_items.h"
 #include "viz/timeline/timeline_paint.h"
 
 namespace tilescope {
@@ -122,6 +123,12 @@ class Lanes {
       known_[at] = true;
       inks_[at] = {colour_of(doing, theme_), ground_of(doing, theme_), stripe_of(doing, theme_),
                    hatch_of(doing)};
+      // Where hues are steps, what has none is grey.
+      if (frame_.by_step) {
+        inks_[at].solid = mix(theme_.paper, theme_.quiet, 0.45);
+        inks_[at].ground = theme_.paper;
+        inks_[at].stripe = mix(theme_.paper, theme_.quiet, 0.25);
+      }
     }
     return inks_[at];
   }
@@ -190,10 +197,16 @@ class Lanes {
         box.height -= view_.lanes_of(event.track) > 1 ? 1 : 0;
         // More may fly than there are lanes: an edge to the one that it stands over.
         if (box.width >= 4) canvas_.fill({box.x - 1, box.y, 1, box.height}, theme_.paper);
-        paint(box, view_.doing(event));
+        if (const auto step = frame_.viewport.step_of(id); step && frame_.by_step) {
+          canvas_.fill(box, step_colour(*step, theme_));
+        } else {
+          paint(box, view_.doing(event));
+        }
         break;
       case EventKind::phase:
-        canvas_.fill(box, phase_colour(event.phase, theme_));
+        canvas_.fill(box, frame_.by_step
+                              ? mix(theme_.paper, theme_.quiet, event.phase % 2 ? 0.1 : 0.2)
+                              : phase_colour(event.phase, theme_));
         break;
       case EventKind::arrival:
         box.height /= 2;
@@ -202,7 +215,7 @@ class Lanes {
         break;
       case EventKind::report:
         box.width = 2;
-        canvas_.fill(box, theme_.wrong);
+        canvas_.fill(box, is_fault(view_.record(), event) ? theme_.wrong : theme_.text);
         break;
       case EventKind::folded:
         draw_shares(row, event.track, static_cast<double>(event.begin),
@@ -237,8 +250,12 @@ class Lanes {
         }
     }
     if (span.report) {
+      const auto& reports = view_.record().reports;
+      const bool fault = std::any_of(reports.begin(), reports.end(), [](const Report& each) {
+        return each.weight == Weight::fault;
+      });
       box.width = 2;
-      canvas_.fill(box, theme_.wrong);
+      canvas_.fill(box, fault ? theme_.wrong : theme_.text);
     }
   }
 
@@ -344,13 +361,17 @@ class Lanes {
 
 std::shared_ptr<const Image> lanes_image(const TimelineView& view, const TimelineFrame& frame,
                                          const Theme& theme, RasterStore* store) {
-  std::vector<double> key{frame.viewport.range.from,
-                          frame.viewport.range.to,
-                          frame.lanes.width,
-                          frame.lanes.height,
-                          frame.viewport.pixel_scale,
-                          theme.dark ? 1.0 : 0.0,
-                          static_cast<double>(reinterpret_cast<std::uintptr_t>(&view.record()))};
+  std::vector<double> key{
+      frame.viewport.range.from,
+      frame.viewport.range.to,
+      frame.lanes.width,
+      frame.lanes.height,
+      frame.viewport.pixel_scale,
+      theme.dark ? 1.0 : 0.0,
+      static_cast<double>(reinterpret_cast<std::uintptr_t>(&view.record())),
+      frame.by_step
+          ? static_cast<double>(reinterpret_cast<std::uintptr_t>(frame.viewport.steps.get()))
+          : 0.0};
   for (const TimelineFrame::Place& row : frame.rows) {
     key.push_back(row.y);
     key.push_back(static_cast<double>(row.row.place.index) * 4 + (row.row.place.group ? 2 : 0) +
@@ -369,7 +390,8 @@ std::shared_ptr<const Image> lanes_image(const TimelineView& view, const Timelin
   out->version = new_image_version();
   Lanes(view, frame, theme, *out).draw();
   if (store != nullptr) {
-    if (store->entries.size() >= 2) store->entries.erase(store->entries.begin());
+    // Two, and that of all of the run.
+    if (store->entries.size() >= 3) store->entries.erase(store->entries.begin());
     store->entries.push_back({std::move(key), out});
   }
   return out;

@@ -14,6 +14,7 @@
 
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "viz/scene/scene.h"
@@ -31,6 +32,9 @@ struct TimelineReveal {
   bool above = false;  // of the baseline's run
 };
 
+// The steps of K of copies and products, as core/profile/pipeline.h has them of a cluster.
+using TimelineSteps = std::unordered_map<sim::EventId, std::uint32_t>;
+
 struct TimelineViewport {
   Size size{};
   CycleRange range;   // empty: all of the run
@@ -40,10 +44,17 @@ struct TimelineViewport {
   double span = 0;     // time goes on so far at least: another run is on the same scale
   std::string notice;  // a line above the axis; empty: none
   std::optional<TimelineReveal> reveal;
+  std::shared_ptr<const TimelineSteps> steps;  // null: nothing is known of them
+  std::optional<std::uint32_t> step_of(sim::EventId event) const {
+    if (!steps) return {};
+    const auto at = steps->find(event);
+    return at == steps->end() ? std::nullopt : std::optional(at->second);
+  }
 };
 
 struct TimelineFrame {
   TimelineViewport viewport;  // as used: range and scroll resolved
+  bool by_step = false;       // TimelineChoice::steps, where steps are known
   struct Place {
     TimelineRow row;
     double y = 0;  // its top
@@ -51,6 +62,8 @@ struct TimelineFrame {
   };
   std::vector<Place> rows;  // that are seen; pinned ones first
   Box labels, axis, lanes;  // lanes: pinned rows and the others
+  Box minimap;              // all of the run, [0, whole); empty: it has no room
+  double whole = 1;
   // Of one of several runs: where it is called by its name; and what is before the names of
   // its rows and events in commands, "baseline ".
   Box heading;
@@ -66,6 +79,9 @@ struct TimelineFrame {
     return viewport.range.from + (x - lanes.x) / lanes.width * viewport.range.length();
   }
   double cycles_of_pixel() const { return viewport.range.length() / lanes.width; }
+  double minimap_x_of(double cycle) const { return minimap.x + cycle / whole * minimap.width; }
+  double minimap_cycle_of(double x) const { return (x - minimap.x) / minimap.width * whole; }
+  bool shows_all() const { return viewport.range.length() >= whole * 0.999; }
   // Where lines through the lanes begin.
   double lines_top() const { return heading.empty() ? axis.y : lanes.y; }
 };
@@ -77,7 +93,7 @@ Scene build_scene(const TimelineView& view, const TimelineChoice& choice, const 
                   const TimelineFrame& frame, RasterStore* store = nullptr);
 
 struct TimelineHit {
-  enum class On : std::uint8_t { nothing, label, lane, axis };
+  enum class On : std::uint8_t { nothing, label, lane, axis, minimap };
   On on = On::nothing;
   std::optional<TimelineRow> row;
   double cycle = 0;
@@ -94,6 +110,8 @@ std::optional<Box> box_of(const TimelineView& view, const TimelineFrame& frame, 
 TimelineViewport zoomed(const TimelineView& view, const TimelineFrame& frame, Point at,
                         double factor);
 TimelineViewport panned(const TimelineView& view, const TimelineFrame& frame, double dx, double dy);
+// The viewport that shows as much as the frame does about a time of the minimap.
+TimelineViewport centred(const TimelineView& view, const TimelineFrame& frame, double cycle);
 // The viewport that shows a range, or an event with what is around it.
 TimelineViewport showing(const TimelineView& view, const TimelineFrame& frame, CycleRange range);
 TimelineViewport showing(const TimelineView& view, const TimelineChoice& choice,

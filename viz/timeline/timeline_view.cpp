@@ -74,6 +74,7 @@ TimelineView::TimelineView(std::shared_ptr<const sim::Record> record,
   }
   if (cluster != none) end_group(cluster);
   look_at_events();
+  look_over();
 }
 
 std::uint32_t TimelineView::begin_group(Group::Kind kind, std::uint32_t parent,

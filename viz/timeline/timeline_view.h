@@ -56,10 +56,13 @@ struct TimelineChoice {
   sim::EventId selected = sim::no_event;
   std::string search;   // what is marked: see timeline_search.h; empty: nothing
   bool arrows = false;  // of all that is in view, not of the selected event alone
+  bool steps = false;   // copies and products have the hue of their step of K, all else is grey
 
   // Passing: pointer, the moment at which the machine is, and the warp that is looked at there.
   sim::EventId hovered = sim::no_event;
   std::optional<double> moment;
+  bool moment_dragged = false;  // it is on its way, and the machine is not there yet
+  std::string said;             // of the moment that is dragged: what goes on
   std::optional<sim::TrackId> warp;
 
   friend bool operator==(const TimelineChoice&, const TimelineChoice&) = default;
@@ -71,6 +74,14 @@ struct FoldedStripe {
   double of = 1;      // how many tracks these are: so many cycles in a cycle at most
   double height = 1;  // beside the others
   sim::Cycle begin = 0, end = 0;
+};
+
+// All of the run at a glance: what units did, of all CTAs together, from the busiest moment of
+// each.
+struct OverviewLane {
+  static constexpr std::size_t pieces = 512;
+  Doing doing;
+  std::array<float, pieces> share{};  // of its busiest piece: [0, 1]
 };
 
 class TimelineView {
@@ -150,6 +161,9 @@ class TimelineView {
   std::optional<double> waited(sim::Stall stall) const;
   // Everything that colours stand for in this record, in the legend's order.
   const std::vector<Doing>& doings() const { return doings_; }
+  // In the order of units: warps that run, copies in, products, loads from TMEM, copies out; those
+  // that the record has.
+  const std::vector<OverviewLane>& overview() const { return overview_; }
 
  private:
   void add_block(const sim::TrackGroup& group, std::uint32_t parent);
@@ -159,6 +173,7 @@ class TimelineView {
   int levels_of(std::uint32_t group) const;
   void look_at_events();
   void pack_lanes();
+  void look_over();
 
   std::shared_ptr<const sim::Record> record_;
   std::shared_ptr<const sim::Timeline> timeline_;
@@ -180,6 +195,7 @@ class TimelineView {
   std::array<double, static_cast<std::size_t>(sim::Stall::count_)> waited_{};  // by stall
   bool folded_ = false;                                                        // some events
   std::vector<Doing> doings_;
+  std::vector<OverviewLane> overview_;
   bool has_units_ = false;  // besides warps and barriers
 };
 

@@ -36,6 +36,10 @@ std::vector<sim::EventId> causes_of(const TimelineView& view, sim::EventId event
 std::vector<sim::EventId> effects_of(const TimelineView& view, sim::EventId event,
                                      std::size_t most = 32);
 
+// What an arrow from a cause to its effect carries, in a few words: "full[1] phase 4",
+// "16 KiB to full[1]", "issues". Empty: the arrow says it all.
+std::string carried_text(const TimelineView& view, sim::EventId cause, sim::EventId effect);
+
 // The range, and of each row that is shown how much of it which doing took.
 Lines totals_of(const TimelineView& view, const TimelineChoice& choice);
 // One row's, of the whole run where there is no range.

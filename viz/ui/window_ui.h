@@ -115,6 +115,7 @@ class WindowUi {
   void draw_empty(const Brush& brush, const Emptiness& empty, ImVec2 at, ImVec2 size);
   void use_pointer(Session& session, ImVec2 at);
   void drag_range(Session& session, Point pointer, bool held);
+  void drag_time(Session& session, Point pointer, Point from, bool held);
   void click(Session& session, Point at);
   void draw_strip(const Brush& brush, const Session& session, const Backend& backend, ImVec2 at,
                   ImVec2 size);
@@ -179,6 +180,7 @@ class WindowUi {
   bool changed_ = false;
   bool dragged_ = false;
   bool ranging_ = false;  // what is dragged is a stretch of the timeline
+  bool timing_ = false;   // it is the moment, or what is seen of the run
 };
 
 }  // namespace tilescope::ui

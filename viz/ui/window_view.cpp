@@ -264,7 +264,10 @@ void WindowUi::use_pointer(Session& session, ImVec2 at) {
       io.MouseClickedPos[ImGui::IsMouseDown(ImGuiMouseButton_Left) ? ImGuiMouseButton_Left
                                                                    : ImGuiMouseButton_Middle];
   const Point from{double{clicked.x - at.x}, double{clicked.y - at.y}};
-  if (picture_.timeline) drag_range(session, pointer, held);
+  if (picture_.timeline) {
+    drag_range(session, pointer, held);
+    drag_time(session, pointer, from, held);
+  }
   if (held && drags_time(picture_, from)) {
     session.theatre.playing = false;
     session.state.theatre.at = picture_.theatre->time_at(pointer.x);
@@ -275,7 +278,7 @@ void WindowUi::use_pointer(Session& session, ImVec2 at) {
     share_of(session.state.why, *slides) = picture_.why->share_at(*slides, pointer.x);
     dragged_ = changed_ = true;
   }
-  if (held && is_zoomed_at(picture_, from) && !ranging_ &&
+  if (held && is_zoomed_at(picture_, from) && !ranging_ && !timing_ &&
       (ImGui::IsMouseDragging(ImGuiMouseButton_Left, 4) ||
        ImGui::IsMouseDragging(ImGuiMouseButton_Middle, 1))) {
     dragged_ = true;
@@ -307,6 +310,11 @@ void WindowUi::use_pointer(Session& session, ImVec2 at) {
   if (ImGui::IsItemDeactivated()) {
     if (slides) {
       issue(fmt::format("why {} {}", name_of(*slides), picture_.why->share_at(*slides, pointer.x)));
+    } else if (timing_) {
+      const std::string command =
+          session.timeline_playhead ? drop_playhead(session) : drop_minimap(session);
+      if (!command.empty()) issue(command);
+      timing_ = false;
     } else if (drags_time(picture_, from)) {
       issue(fmt::format("theatre at {}", std::llround(picture_.theatre->time_at(pointer.x))));
     } else if (hovered && !dragged_ && ImGui::IsMouseReleased(ImGuiMouseButton_Left)) {
@@ -334,6 +342,22 @@ void WindowUi::drag_range(Session& session, Point pointer, bool held) {
     ranging_ = false;
     changed_ = true;
   }
+}
+
+// On a timeline's axis a drag moves the moment; on the strip of all of the run, what is seen.
+void WindowUi::drag_time(Session& session, Point pointer, Point from, bool held) {
+  if (!held || !ImGui::IsMouseDown(ImGuiMouseButton_Left)) return;
+  const bool pressed = ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+  const TimelineFrame& frame = *picture_.timeline;
+  if (pressed) timing_ = false;
+  if (drags_playhead(session, frame, from)) {
+    drag_playhead(session, frame, pointer.x);
+  } else if (drags_minimap(frame, from)) {
+    drag_minimap(session, frame, from, pointer, double{ImGui::GetIO().MouseDelta.x}, pressed);
+  } else {
+    return;
+  }
+  timing_ = dragged_ = changed_ = true;
 }
 
 void WindowUi::click(Session& session, Point at) {
