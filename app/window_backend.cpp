@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 
 #include "app/assets.h"
@@ -15,6 +16,7 @@
 #include "app/pictures.h"
 #include "app/window_runs.h"
 #include "core/io/npy.h"
+#include "core/run/manifest.h"
 #include "kernels/catalog/catalog.h"
 #include "viz/session/result_view.h"
 
@@ -28,6 +30,46 @@ std::string type_and_shape(DType dtype, const std::vector<std::int64_t>& shape) 
 std::string launch_text(const Launch& launch) {
   return fmt::format("{} CTA{} of {} threads", launch.grid.count(),
                      launch.grid.count() == 1 ? "" : "s", launch.block.count());
+}
+
+void add_launch(KernelCard& card, const Launch& launch) {
+  card.launch = launch_text(launch);
+  card.grid = launch.grid;
+  card.block = launch.block;
+  card.cluster = launch.cluster.value_or(Dim3{});
+  card.shared = launch.dynamic_shared;
+}
+
+// What each parameter is given: buffers by their names, maps with their boxes.
+std::vector<std::string> parameters_of(const Job& job) {
+  std::vector<std::string> out;
+  for (const Argument& argument : job.arguments) {
+    std::string text;
+    const auto add = [&](std::string what) { text += (text.empty() ? "" : ", ") + what; };
+    for (const Argument::Map& map : argument.maps) {
+      std::string box;
+      for (const auto extent : map.map.box) box += fmt::format("{}{}", box.empty() ? "" : " x ", extent);
+      add(fmt::format("map of {}, boxes of {}", job.buffers[map.map.buffer].name, box));
+    }
+    for (const Argument::Address& address : argument.addresses) {
+      add(fmt::format("address of {}", job.buffers[address.buffer].name));
+    }
+    for (std::size_t i = 0; i < argument.handles.size(); ++i) add("a texture or surface");
+    const std::size_t bytes = argument.bytes.size();
+    if (text.empty() && (bytes == 4 || bytes == 8)) {
+      std::int64_t value = 0;
+      std::int32_t word = 0;
+      if (bytes == 4) std::memcpy(&word, argument.bytes.data(), bytes);
+      if (bytes == 8) std::memcpy(&value, argument.bytes.data(), bytes);
+      add(fmt::format("{}", bytes == 4 ? word : value));
+    } else if (text.empty()) {
+      add(fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s"));
+    } else if (bytes > 128) {
+      add(fmt::format("{} bytes in all", bytes));
+    }
+    out.push_back(std::move(text));
+  }
+  return out;
 }
 
 bool is_output(const PreparedRun& run, std::size_t buffer) {
@@ -72,6 +114,22 @@ bool has_tensor_instructions(std::string_view ptx) {
   return ptx.find("tcgen05.") != ptx.npos;
 }
 
+std::string target_of(std::string_view ptx) {
+  const std::size_t at = ptx.find(".target ");
+  if (at == ptx.npos) return "";
+  const std::string_view rest = ptx.substr(at + 8);
+  return std::string(rest.substr(0, rest.find_first_of(" ,\r\n\t")));
+}
+
+// What its PTX says: TMEM, shared memory, mbarriers, for which chip.
+void add_of_ptx(KernelCard& card, std::string_view ptx) {
+  card.tensor_memory = has_tensor_instructions(ptx);
+  if (card.target.empty()) card.target = target_of(ptx);
+  const Manifest manifest = manifest_in(ptx, card.entry);
+  if (manifest.shared) card.shared = *manifest.shared;
+  card.barriers = manifest.barriers;
+}
+
 // Which sizes a tensor's extents are: "m", "k".
 std::vector<std::string> axes_of(const CatalogEntry& entry, const TensorSpec& tensor) {
   std::vector<std::string> out;
@@ -94,7 +152,14 @@ KernelCard catalog_card(const CatalogEntry& entry, const Fit& fitted,
   if (const auto grid = options.find("grid"); grid != options.end()) {
     if (const auto asked = grid_in(grid->second)) launch.grid = *asked;
   }
-  card.launch = launch_text(launch);
+  add_launch(card, launch);
+  card.target = entry.target;
+  card.lesson = entry.lesson;
+  card.entry = fitted.variant.entry;
+  for (const WarpRole& role : entry.roles) card.roles.push_back({role.warps, role.does});
+  for (const TensorSpec& tensor : fitted.tensors) {
+    if (is_written(tensor) && card.tile.empty()) card.tile = tensor.tile;
+  }
   for (const SizeParameter& size : entry.sizes) {
     card.sizes.push_back({size.name, fitted.sizes.*size.member});
   }
@@ -105,7 +170,8 @@ KernelCard catalog_card(const CatalogEntry& entry, const Fit& fitted,
     const TensorSpec& tensor = fitted.tensors[i];
     card.tensors.push_back(
         {tensor.name, type_and_shape(fitted.variant.dtypes[i], shape_of(tensor, fitted.sizes)),
-         where_from(tensor, options), nullptr, axes_of(entry, tensor), is_written(tensor)});
+         where_from(tensor, options), nullptr, axes_of(entry, tensor), is_written(tensor),
+         shape_of(tensor, fitted.sizes)});
   }
   return card;
 }
@@ -115,7 +181,9 @@ KernelCard file_card(const PreparedRun& run) {
   KernelCard card;
   card.name = card.source = run.kernel;
   card.help = "PTX with a launch file";
-  card.launch = launch_text(run.job.launch);
+  add_launch(card, run.job.launch);
+  card.entry = run.job.launch.entry;
+  card.parameters = parameters_of(run.job);
   for (std::size_t i = 0; i < run.job.buffers.size(); ++i) {
     const Buffer& buffer = run.job.buffers[i];
     card.tensors.push_back({buffer.name,
@@ -123,7 +191,8 @@ KernelCard file_card(const PreparedRun& run) {
                             is_output(run, i) ? "written by the kernel" : "from the launch file",
                             nullptr,
                             {},
-                            is_output(run, i)});
+                            is_output(run, i),
+                            buffer.shape});
   }
   return card;
 }
@@ -268,7 +337,7 @@ Outcome<KernelCard> AppBackend::kernel(std::string_view name, const KernelOption
     if (!large) return large.error();
     if (*large) {
       const Outcome<std::string> ptx = carried_ptx(name);
-      (*large)->tensor_memory = ptx && has_tensor_instructions(*ptx);
+      if (ptx) add_of_ptx(**large, *ptx);
       return std::move(**large);
     }
   }
@@ -284,7 +353,7 @@ Outcome<KernelCard> AppBackend::kernel(std::string_view name, const KernelOption
   } else {
     card = file_card(*run);
   }
-  card.tensor_memory = has_tensor_instructions(run->job.program.ptx);
+  add_of_ptx(card, run->job.program.ptx);
   add_inputs(card, *run);
   return card;
 }

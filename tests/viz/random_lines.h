@@ -26,7 +26,7 @@ inline const std::vector<std::string>& random_lines() {
       "pick 1 1", "pick 3 5", "pick 1 2 1", "pick nothing", "move right", "move down", "zoom in",
       "zoom fit",
       // The view.
-      "select diff", "select layout", "select matrices", "select timeline", "select theatre",
+      "select diff", "select kernel", "select layout", "select matrices", "select timeline", "select theatre",
       "select banks", "select source", "select memory", "select barriers", "select registers",
       "theme dark", "theme light", "back",
       // The comparison.

@@ -185,12 +185,18 @@ void inspect_machine(const Session& session, std::vector<InspectorSection>& out)
 
 Strip machine_strip(const Session& session) {
   Strip out;
+  // The CTA that is looked at goes on being so, as long as it is there or still to come.
+  const sim::Machine* stands = machine_of(session);
+  const std::uint64_t block = session.state.spot.block;
+  const bool gone = stands && sim::warps_of(*stands, block).empty() &&
+                    stands->has_exited(stands->cluster_number(block));
+  const std::string whose = gone ? "" : fmt::format(" block {}", block);
   out.actions = {{"Back", "step back", false},
                  {"Step", "step", false},
                  {"Line back", "step back line", false},
                  {"Line", "step line", false},
-                 {"Barrier back", "step back barrier", false},
-                 {"Barrier", "step barrier", false}};
+                 {"Barrier back", "step back barrier" + whose, false},
+                 {"Barrier", "step barrier" + whose, false}};
   if (seeking(session)) {
     out.share = seek_share(session).value_or(0);
     out.progress =
