@@ -11,7 +11,8 @@
 namespace tilescope {
 namespace {
 
-// "12.34 us with its launch, 10.68 us without, on NVIDIA B200, predicted: 1113 TFLOP/s, 49% of its peak"
+// "12.34 us with its launch, 10.68 us without, on NVIDIA B200, predicted: 1113 TFLOP/s, 49% of its
+// peak"
 std::string text_of(const sim::Statistics& s, const PreparedRun& run) {
   std::string out = fmt::format("{}: {}\n{}, on {}, predicted", run.kernel, describe(run),
                                 text(s.time()), s.device);

@@ -22,6 +22,7 @@ std::string time_text(double seconds) {
 
 std::string text(const RunTime& time) {
   if (!(time.seconds > 0)) return "";
+  if (!(time.launch > 0)) return time_text(time.seconds);
   return fmt::format("{} with its launch, {} without", time_text(time.seconds),
                      time_text(time.without_launch()));
 }

@@ -26,7 +26,8 @@ RunTime run_time_of(const Record& record);
 
 // "7.82 us", "1.204 ms"
 std::string time_text(double seconds);
-// "9.48 us with its launch, 7.82 us without"; empty where there is no time.
+// "9.48 us with its launch, 7.82 us without"; one figure where a launch costs nothing; empty where
+// there is no time.
 std::string text(const RunTime& time);
 
 }  // namespace tilescope::sim

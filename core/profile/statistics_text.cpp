@@ -47,7 +47,7 @@ std::string waits_text(const std::vector<Waited>& waits, std::size_t most = 3) {
 std::string head(const Statistics& s) {
   std::string out = s.verdict + "\n";
   if (s.known_time) {
-    out += fmt::format("predicted {} on {}, {} cycles at {:.3g} GHz", text(s.time()), s.device,
+    out += fmt::format("predicted {}, on {}, {} cycles at {:.3g} GHz", text(s.time()), s.device,
                        s.end, s.clock);
     if (s.uncertain > 0) out += fmt::format(", give or take {:.0f}%", 100 * s.uncertain);
     if (s.work > 0) {

@@ -98,7 +98,10 @@ std::optional<ViewName> add_kernel(const ViewState& state, std::vector<std::stri
   if (state.timeline && state.theatre.at) return ViewName::theatre;
   if (state.beside_baseline && state.timeline) return ViewName::timeline;
   if (arrives) return {};
-  return ran ? view_after_run(state) : state.diff ? ViewName::diff : state.kernel ? ViewName::kernel : ViewName::matrices;
+  return ran            ? view_after_run(state)
+         : state.diff   ? ViewName::diff
+         : state.kernel ? ViewName::kernel
+                        : ViewName::matrices;
 }
 
 // Where the reader is in the derivation, and how warps walk over the layout.

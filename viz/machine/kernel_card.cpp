@@ -42,7 +42,9 @@ std::string barriers_text(const BarrierNames& barriers) {
   std::string out;
   for (const auto& [name, count] : arrays) {
     if (!out.empty()) out += ", ";
-    out += count == 0 ? name : count == 1 ? name + "[0]" : fmt::format("{}[0..{}]", name, count - 1);
+    out += count == 0   ? name
+           : count == 1 ? name + "[0]"
+                        : fmt::format("{}[0..{}]", name, count - 1);
   }
   return out;
 }
@@ -54,8 +56,8 @@ class Column {
 
   void heading(const std::string& text) {
     if (y_ > room_.y) y_ += between;
-    scene_.add(words({room_.x, y_ + 8}, fitted(text, room_.width, small_text, Family::sans,
-                                               FontWeight::bold),
+    scene_.add(words({room_.x, y_ + 8},
+                     fitted(text, room_.width, small_text, Family::sans, FontWeight::bold),
                      FontWeight::bold));
     y_ += page_line + 2;
   }
@@ -63,8 +65,8 @@ class Column {
   void fact(const std::string& name, const std::string& value, bool code = false) {
     const double from = name.empty() ? 0 : std::min(page_name, room_.width * 0.35);
     if (!name.empty()) {
-      scene_.add(words({room_.x, y_ + 8}, fitted(name, from - 8, small_text, Family::sans),
-                       Role::quiet));
+      scene_.add(
+          words({room_.x, y_ + 8}, fitted(name, from - 8, small_text, Family::sans), Role::quiet));
     }
     const double width = std::max(40.0, room_.width - from);
     if (code) {
@@ -90,8 +92,8 @@ class Column {
       const Box box{x, y_ - 4, wide, page_line + 4};
       scene_.add(Rectangle{box, Ink(Role::accent, 0.08), {Role::accent, 0, false}, 4});
       scene_.add(words({x + 8, y_ + 8}, each.name, Role::accent));
-      scene_.targets.push_back({box, "open layout " + each.expression,
-                                each.help.empty() ? each.expression : each.help});
+      scene_.targets.push_back(
+          {box, "open layout " + each.expression, each.help.empty() ? each.expression : each.help});
       x += wide + 8;
     }
     y_ += page_line + 6;
@@ -115,8 +117,8 @@ void draw_facts(Scene& scene, Column& at, const KernelCardShown& shown) {
     grid += fmt::format("{} CTA{}", grouped(card.grid.count()), card.grid.count() == 1 ? "" : "s");
     if (card.cluster.count() > 1) grid += ", in clusters of " + dims_text(card.cluster);
     at.fact("grid", grid);
-    at.fact("threads", fmt::format("{} a CTA: {} warps", card.block.count(),
-                                   (card.block.count() + 31) / 32));
+    at.fact("threads",
+            fmt::format("{} a CTA: {} warps", card.block.count(), (card.block.count() + 31) / 32));
   } else {
     at.fact("", card.launch);
   }
@@ -132,9 +134,10 @@ void draw_facts(Scene& scene, Column& at, const KernelCardShown& shown) {
   if (roles.empty()) {
     at.fact("", shown.run ? "All warps do the same." : "Seen when it has run.");
   }
+  if (roles.size() == 1) at.fact("", "All warps do the same.");
   for (const KernelCard::Role& role : roles) {
-    at.fact(fmt::format("{} {}", role.warps.size() == 1 ? "warp" : "warps",
-                        warps_text(role.warps)),
+    if (roles.size() == 1) break;
+    at.fact(fmt::format("{} {}", role.warps.size() == 1 ? "warp" : "warps", warps_text(role.warps)),
             role.does);
   }
   scene.end();
@@ -196,8 +199,8 @@ double draw_outcome(Scene& scene, const KernelRun& run, const Box& room) {
   double y = room.y + 16;
   for (const auto& [text, ink] : lines) {
     const bool first = &text == &lines.front().first;
-    scene.add(words({room.x + between, y}, text, ink,
-                    first ? FontWeight::bold : FontWeight::regular));
+    scene.add(
+        words({room.x + between, y}, text, ink, first ? FontWeight::bold : FontWeight::regular));
     y += 18;
   }
   scene.end();
@@ -268,7 +271,8 @@ double draw_kernel_card(Scene& scene, const KernelCardShown& shown, Size size, d
   scene.end();
   y += 4;
   if (shown.run) y += draw_outcome(scene, *shown.run, {page_edge, y, width, 0}) + between;
-  if (!shown.steps.empty()) y += draw_steps(scene, shown.steps, {page_edge, y, width, 0}) + between_groups;
+  if (!shown.steps.empty())
+    y += draw_steps(scene, shown.steps, {page_edge, y, width, 0}) + between_groups;
   // The picture at the left, facts beside it; one above the other where it is narrow.
   constexpr double least_beside = 620;
   const bool beside = width >= least_beside;
@@ -276,9 +280,10 @@ double draw_kernel_card(Scene& scene, const KernelCardShown& shown, Size size, d
   const double picture = beside ? width - facts - 2 * between : width;
   double below = y;
   // As high as the window has room for, so that it is seen without scrolling.
-  const double room = std::max(180.0, size.height + std::min(0.0, scrolled) - y - scrolled - page_edge);
-  if (const double used = draw_kernel_tiles(
-          scene, card, shown.run, {page_edge, y, picture, std::min(room, picture * 1.1)});
+  const double room =
+      std::max(180.0, size.height + std::min(0.0, scrolled) - y - scrolled - page_edge);
+  if (const double used = draw_kernel_tiles(scene, card, shown.run,
+                                            {page_edge, y, picture, std::min(room, picture * 1.1)});
       used > 0) {
     below = y + used;
   } else if (beside) {

@@ -17,9 +17,9 @@ namespace tilescope {
 // What a run adds.
 struct KernelRun {
   bool right = false, wrong = false;  // neither: nothing was compared, or it was stopped
-  std::string sentence;               // "hgemm_v7: all 1,048,576 elements agree with the reference."
-  std::string verdict;                // as `--stats` prints it
-  std::string time;                   // "9.48 us with its launch, 7.82 us without, on NVIDIA B200"
+  std::string sentence;  // "hgemm_v7: all 1,048,576 elements agree with the reference."
+  std::string verdict;   // as `--stats` prints it
+  std::string time;      // "9.48 us with its launch, 7.82 us without, on NVIDIA B200"
   std::vector<KernelCard::Role> roles;
   std::vector<std::string> stages;  // "A, B: 2 stages of 32 KiB; full[0], free when empty[0] is"
   // Who wrote the output: of each of rows x columns equal parts the CTA that wrote the element in

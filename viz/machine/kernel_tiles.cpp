@@ -20,8 +20,8 @@ constexpr double caption = 22, gap = 16;
 // A matrix of the output's rows, or of its columns, and of what is summed over.
 struct Operand {
   const KernelCard::Tensor* tensor = nullptr;
-  std::int64_t summed = 0;    // its extent along that
-  bool turned = false;        // drawn with rows and columns exchanged
+  std::int64_t summed = 0;  // its extent along that
+  bool turned = false;      // drawn with rows and columns exchanged
 };
 
 // By the names of extents: of D (m, n) the one that has m, or n, and another.
@@ -35,15 +35,18 @@ std::optional<Operand> operand_along(const KernelCard& card, const KernelCard::T
     const std::string& rows = tensor.axes[tensor.axes.size() - 2];
     const std::string& columns = tensor.axes.back();
     const std::size_t at = tensor.extents.size();
-    if (rows == axis && columns != other) return Operand{&tensor, tensor.extents[at - 1], along == 1};
-    if (columns == axis && rows != other) return Operand{&tensor, tensor.extents[at - 2], along == 0};
+    if (rows == axis && columns != other)
+      return Operand{&tensor, tensor.extents[at - 1], along == 1};
+    if (columns == axis && rows != other)
+      return Operand{&tensor, tensor.extents[at - 2], along == 0};
   }
   return {};
 }
 
 void caption_of(Scene& scene, const KernelCard::Tensor& tensor, Point at, double width,
-                const std::string& more = "") {
-  const std::string text = fmt::format("{}  {}{}", tensor.name, tensor.shape, more);
+                bool turned = false) {
+  const std::string text =
+      fmt::format("{}{}  {}", tensor.name, turned ? " turned:" : "", tensor.shape);
   scene.add(words(at, fitted(text, std::max(30.0, width), small_text, Family::sans), Role::quiet));
 }
 
@@ -63,10 +66,9 @@ void draw_parts(Scene& scene, const KernelRun* run, const Box& box, std::int64_t
     image.columns = static_cast<int>(columns);
     image.rows = static_cast<int>(rows);
     for (const std::int64_t block : run->writers) {
-      image.rgba.push_back(block < 0 ? scene.theme.panel
-                                     : mix(scene.theme.paper, category(block % distinct_categories,
-                                                                       dark),
-                                           0.5));
+      image.rgba.push_back(
+          block < 0 ? scene.theme.panel
+                    : mix(scene.theme.paper, category(block % distinct_categories, dark), 0.5));
     }
     image.version = new_image_version();
     scene.add(Raster{box, std::make_shared<const Image>(std::move(image))});
@@ -125,19 +127,19 @@ double draw_kernel_tiles(Scene& scene, const KernelCard& card, const KernelRun* 
   // One scale for all, but no side so small that nothing is seen of it, nor so large that it takes
   // the room of the rest.
   const auto side = [](std::int64_t extent, std::int64_t of) {
-    return std::clamp(static_cast<double>(extent) / static_cast<double>(std::max<std::int64_t>(1, of)),
-                      0.25, 1.0);
+    return std::clamp(
+        static_cast<double>(extent) / static_cast<double>(std::max<std::int64_t>(1, of)), 0.25,
+        1.0);
   };
-  const std::int64_t largest =
-      std::max({shape.rows, shape.cols, product ? down->summed : 0});
+  const std::int64_t largest = std::max({shape.rows, shape.cols, product ? down->summed : 0});
   const double m = side(shape.rows, largest), n = side(shape.cols, largest),
                k = product ? side(down->summed, largest) : 0;
   const double foot = 2 * 18 + 6;
   const double spare_x = product ? gap : 0, spare_y = caption * (product ? 2 : 1) + foot;
   double scale = std::min((room.width - spare_x) / (n + k), (room.height - spare_y) / (m + k));
   scale = std::clamp(scale, 60.0, 420.0);
-  const Box d{room.x + k * scale + spare_x,
-              room.y + (product ? k * scale + 2 * caption : caption), n * scale, m * scale};
+  const Box d{room.x + k * scale + spare_x, room.y + (product ? k * scale + 2 * caption : caption),
+              n * scale, m * scale};
   scene.begin("tiles");
   // The tile that is told about: not at an edge, where there are others.
   const std::int64_t row = rows / 2, column = columns / 2;
@@ -147,17 +149,16 @@ double draw_kernel_tiles(Scene& scene, const KernelCard& card, const KernelRun* 
                  wide, high};
   const bool tiled = card.tile.size() >= 2;
   if (product) {
-    const Box a{room.x, d.y, k * scale, d.height}, b{d.x, d.y - caption - k * scale, d.width, k * scale};
+    const Box a{room.x, d.y, k * scale, d.height},
+        b{d.x, d.y - caption - k * scale, d.width, k * scale};
     draw_sheet(scene, a);
     draw_sheet(scene, b);
     if (tiled) {
       scene.add(Rectangle{{a.x, tile.y, a.width, tile.height}, Ink(Role::accent, 0.22), {}, 0});
       scene.add(Rectangle{{tile.x, b.y, tile.width, b.height}, Ink(Role::accent, 0.22), {}, 0});
     }
-    caption_of(scene, *down->tensor, {a.x, a.y - 10}, a.width,
-               down->turned ? ", transposed" : "");
-    caption_of(scene, *across->tensor, {b.x, b.y - 10}, room.right() - b.x,
-               across->turned ? ", transposed" : "");
+    caption_of(scene, *down->tensor, {a.x, a.y - 10}, a.width, down->turned);
+    caption_of(scene, *across->tensor, {b.x, b.y - 10}, room.right() - b.x, across->turned);
   }
   caption_of(scene, *output, {d.x, d.y - 10}, room.right() - d.x);
   draw_parts(scene, run, d, rows, columns);
@@ -167,16 +168,15 @@ double draw_kernel_tiles(Scene& scene, const KernelCard& card, const KernelRun* 
   scene.begin("tile map");
   std::string text;
   if (tiled && rows * columns == 1) {
-    text = fmt::format("One tile, {} x {} elements.", card.tile[card.tile.size() - 2], card.tile.back());
+    text = fmt::format("One tile, {} x {} elements.", card.tile[card.tile.size() - 2],
+                       card.tile.back());
   } else if (tiled) {
     text = fmt::format("{} x {} tiles of {} x {} elements.", rows, columns,
                        card.tile[card.tile.size() - 2], card.tile.back());
   }
-  if (run && !run->writers.empty()) {
-    text += " Numbers and colours: the CTA that wrote a part.";
-  } else {
-    text += " Which CTA makes which is seen when it has run.";
-  }
+  if (!text.empty()) text += " ";
+  text += run && !run->writers.empty() ? "A colour is the CTA that wrote a part."
+                                       : "Which CTA makes which is seen when it has run.";
   double y = d.bottom() + 16;
   for (const std::string& line : wrapped(text, room.width, 2)) {
     scene.add(words({room.x, y}, line, Role::quiet));

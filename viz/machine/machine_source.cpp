@@ -117,7 +117,7 @@ class SourceView {
       moved("wavefronts", 72, 5);
     }
     TableColumn code{line_.file, Across::left, Family::mono, 0, true, 1e9, true};
-    code.least = 320;
+    code.least = 480;
     table.columns.push_back(std::move(code));
     if (!text_) {
       table.when_empty = line_.file.empty()

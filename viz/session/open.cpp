@@ -243,14 +243,16 @@ std::string quoted_file(const ViewState& state) {
 
 void show_in_field(Session& session) {
   const ViewState& state = session.state;
-  session.field = shows_layout(state.view) ? state.layout_text
-                  : state.kernel           ? kernel_words(state)
-                                           : quoted_file(state);
+  session.field = shows_layout(state.view) && (state.layout || !state.kernel) ? state.layout_text
+                  : state.kernel                                              ? kernel_words(state)
+                                                                              : quoted_file(state);
   session.problem.reset();
 }
 
 ViewName view_after_run(const ViewState& state) {
-  const ViewName result = state.diff ? ViewName::diff : state.kernel ? ViewName::kernel : ViewName::matrices;
+  const ViewName result = state.diff     ? ViewName::diff
+                          : state.kernel ? ViewName::kernel
+                                         : ViewName::matrices;
   const bool wrong = state.compare.comparison && !state.compare.comparison->report.ok();
   const bool plays = state.timeline && !state.timeline->record().uses.empty();
   return plays && !wrong ? ViewName::theatre : result;

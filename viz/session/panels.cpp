@@ -31,7 +31,7 @@ void add_modes(const Session& session, std::vector<Choice>& out) {
   }
 }
 
-// The layouts that the open kernel is written in, while one of them is looked at.
+// The layouts that the open kernel is written in.
 void add_own_layouts(const Session& session, std::vector<Choice>& out) {
   const ViewState& state = session.state;
   if (!state.kernel) return;
@@ -42,7 +42,7 @@ void add_own_layouts(const Session& session, std::vector<Choice>& out) {
     any = any || current;
     own.options.push_back({each.name, "open layout " + each.expression, current});
   }
-  if (any) out.push_back(std::move(own));
+  if (!own.options.empty()) out.push_back(std::move(own));
 }
 
 }  // namespace

@@ -156,8 +156,8 @@ struct Session {
 
   EditState edit;  // a kernel's source, and what the compiler makes of it
   std::optional<PendingSeek> seek;
-  bool running = false;            // a run was started and its result not yet taken
-  std::optional<Error> run_error;  // why the last run could not be done at all
+  bool running = false;                     // a run was started and its result not yet taken
+  std::optional<Error> run_error;           // why the last run could not be done at all
   ViewName view_at_run = ViewName::kernel;  // that was open when it was started
   // The machine stands where its run ended, and nobody asked for that: moment_to_see() leads on.
   bool stands_at_end = false;

@@ -59,10 +59,10 @@ double draw_way(Scene* scene, const Way& way, const Box& box, bool first_of_all)
   if (scene) {
     scene->begin(std::string(way.title));
     scene->add(Rectangle{box, Ink(Role::panel), {Role::line, 1, false}, 6});
-    scene->add(words({box.x + between, y},
-                     fitted(std::string(way.title), width, heading_text, Family::sans,
-                            FontWeight::bold),
-                     heading_text, FontWeight::bold));
+    scene->add(
+        words({box.x + between, y},
+              fitted(std::string(way.title), width, heading_text, Family::sans, FontWeight::bold),
+              heading_text, FontWeight::bold));
   }
   y += 30;
   for (const std::string& line : wrapped(way.text, width, 12)) {
@@ -107,8 +107,8 @@ std::shared_ptr<const Image> small_picture(const LayoutView& view) {
       offsets.push_back(view.exists(cell) ? view.offset(cell) : 0);
     }
   }
-  const std::int64_t largest = std::max<std::int64_t>(
-      1, *std::max_element(offsets.begin(), offsets.end()));
+  const std::int64_t largest =
+      std::max<std::int64_t>(1, *std::max_element(offsets.begin(), offsets.end()));
   for (const std::int64_t offset : offsets) {
     image.rgba.push_back(quantity(static_cast<double>(offset) / static_cast<double>(largest)));
   }
@@ -176,7 +176,7 @@ double draw_own_layouts(Scene& scene, const Session& session, Size size, double 
   draw_title(scene, fmt::format("The layouts of {}", card.name), {start_edge, y + 8});
   y += 42;
   constexpr double picture = 88;
-  const double column = width >= 760 ? (width - between_groups) / 2 : width;
+  const double column = width >= 700 ? (width - between_groups) / 2 : width;
   double x = start_edge, low = y;
   scene.begin("layouts");
   const auto& pictures = small_pictures(session);
@@ -187,8 +187,8 @@ double draw_own_layouts(Scene& scene, const Session& session, Size size, double 
     const Box room{x + 8, y + 8, picture, picture};
     if (pictures[i]) scene.add(Raster{room, pictures[i]});
     const double from = room.right() + between, words_room = box.right() - from - 8;
-    scene.add(words({from, y + 18}, fitted(own.name, words_room, small_text, Family::sans,
-                                           FontWeight::bold),
+    scene.add(words({from, y + 18},
+                    fitted(own.name, words_room, small_text, Family::sans, FontWeight::bold),
                     FontWeight::bold));
     double line = y + 40;
     for (const std::string& each : wrapped(own.help, words_room, 2)) {

@@ -17,7 +17,7 @@
 namespace tilescope {
 namespace {
 
-// "A, B: 2 stages of 32 KiB; full: full[0], full[1]; free: empty[0], empty[1]"
+// "A, B: 2 stages of 32 KiB; full: full[0] to full[1]; free: empty[0] to empty[1]"
 std::string ring_text(const TheatreView& theatre, const sim::Ring& ring) {
   const sim::Pipeline& p = theatre.pipeline();
   const std::size_t count = ring.stages.size();
@@ -26,12 +26,11 @@ std::string ring_text(const TheatreView& theatre, const sim::Ring& ring) {
   const auto named = [&](std::string_view what, auto which) {
     const auto first = which(p.stages[ring.stages.front()]);
     if (!first) return;
-    out += fmt::format(", {} by {}", what,
+    out += fmt::format("; {}: {}", what,
                        sim::barrier_text(theatre.record(), p.barriers[*first], ring.rank));
     const auto last = which(p.stages[ring.stages.back()]);
     if (!last || last == first) return;
-    out += fmt::format(" to {}",
-                       sim::barrier_text(theatre.record(), p.barriers[*last], ring.rank));
+    out += fmt::format(" to {}", sim::barrier_text(theatre.record(), p.barriers[*last], ring.rank));
   };
   named("full", [](const sim::RingStage& stage) { return stage.full; });
   named("free", [](const sim::RingStage& stage) { return stage.free; });
@@ -86,7 +85,8 @@ KernelRun run_of(const Session& session, const RunResult& result) {
     const sim::Statistics& statistics = session.state.timeline->statistics();
     out.verdict = statistics.verdict;
     if (statistics.seconds > 0) {
-      out.time = fmt::format("Predicted: {}, on {}", sim::text(statistics.time()), statistics.device);
+      out.time =
+          fmt::format("Predicted: {}, on {}", sim::text(statistics.time()), statistics.device);
     }
     for (const sim::Role& role : statistics.roles) out.roles.push_back({role.warps, role.name});
     add_stages(session, out);
@@ -144,7 +144,8 @@ std::vector<KernelStep> next_steps(const Session& session) {
     const ViewName view = view_after_run(state);
     const bool fault = state.result->end == RunResult::End::fault;
     if (fault && state.live && !state.result->reports.empty()) {
-      out.push_back({"Show the fault", fmt::format("go report {}", state.result->reports.size() - 1)});
+      out.push_back(
+          {"Show the fault", fmt::format("go report {}", state.result->reports.size() - 1)});
     } else if (view != ViewName::kernel) {
       out.push_back({view == ViewName::theatre ? "Watch it" : "See the difference",
                      fmt::format("select {}", name_of(view))});
