@@ -117,6 +117,7 @@ TEST_F(KernelPageTest, AViewThatTheReaderChoseStays) {
 
 TEST_F(KernelPageTest, AfterARunTheMachineStandsWhereThereIsSomethingToSee) {
   backend.leaves_machine = true;
+  backend.record = nullptr;  // it is of another kernel than the machine
   must("open add");
   must("run");
   const std::uint64_t end = session.state.result->moment;

@@ -45,8 +45,7 @@ std::optional<Operand> operand_along(const KernelCard& card, const KernelCard::T
 
 void caption_of(Scene& scene, const KernelCard::Tensor& tensor, Point at, double width,
                 bool turned = false) {
-  const std::string text =
-      fmt::format("{}{}  {}", tensor.name, turned ? " turned:" : "", tensor.shape);
+  const std::string text = fmt::format("{}{}  {}", tensor.name, turned ? "^T" : "", tensor.shape);
   scene.add(words(at, fitted(text, std::max(30.0, width), small_text, Family::sans), Role::quiet));
 }
 
@@ -137,7 +136,7 @@ double draw_kernel_tiles(Scene& scene, const KernelCard& card, const KernelRun* 
   const double foot = 2 * 18 + 6;
   const double spare_x = product ? gap : 0, spare_y = caption * (product ? 2 : 1) + foot;
   double scale = std::min((room.width - spare_x) / (n + k), (room.height - spare_y) / (m + k));
-  scale = std::clamp(scale, 60.0, 420.0);
+  scale = std::clamp(scale, std::min(110.0, (room.width - spare_x) / (n + k)), 420.0);
   const Box d{room.x + k * scale + spare_x, room.y + (product ? k * scale + 2 * caption : caption),
               n * scale, m * scale};
   scene.begin("tiles");

@@ -163,6 +163,13 @@ void add_event(const Session& session, std::vector<InspectorSection>& out) {
   out.push_back(std::move(section));
 }
 
+// The moment without its seconds, which stand in the view; those of the whole run are in its time
+// (core/profile/run_time.h).
+std::string cycle_text(const sim::Machine& machine) {
+  const std::string when = moment_text(machine);
+  return when.substr(0, when.find(" ("));
+}
+
 }  // namespace
 
 void inspect_machine(const Session& session, std::vector<InspectorSection>& out) {
@@ -214,12 +221,11 @@ Strip machine_strip(const Session& session) {
   out.steps.push_back({"Start", machine.times() ? "cycle 0" : "nothing executed",
                        machine.position() == 0, "go start"});
   if (machine.position() > 0 && machine.state() == RunState::running) {
-    const std::string when = moment_text(machine);  // seconds stand in the view
-    out.steps.push_back({"Now at", when.substr(0, when.find(" (")), true});
+    out.steps.push_back({"Now at", cycle_text(machine), true});
   }
   const bool at_end = machine.state() != RunState::running;
   const std::string end =
-      at_end ? (machine.state() == RunState::fault ? "fault at " : "") + moment_text(machine)
+      at_end ? (machine.state() == RunState::fault ? "fault at " : "") + cycle_text(machine)
       : stepper.ending() ? (*stepper.ending() == RunState::fault ? "a fault" : "all exit")
                          : "not known yet";
   out.steps.push_back({"End", end, at_end, "go end"});

@@ -232,7 +232,7 @@ std::optional<Outcome<std::string>> leave_end(Session& session, Backend& backend
     return begin_seek(session, backend, std::move(line),
                       [cycle](sim::Stepper& stepper) { stepper.go_to_cycle(cycle); });
   }
-  const std::uint64_t middle = state.result->moment / 2;
+  const std::uint64_t middle = state.result->moment / 2;  // by no clock
   return begin_seek(session, backend, std::move(line),
                     [middle](sim::Stepper& stepper) { stepper.go_to(middle); });
 }
