@@ -33,8 +33,8 @@ Action define_compare(CommandOptions& options);
 Action define_gui(CommandOptions& options);
 Action define_generate(CommandOptions& options);
 
-// `tilescope` without a command: the window on the 9x32 example, or without a display three
-// commands to try.
+// `tilescope` without a command: the window with what one may begin with, or without a display
+// three commands to try.
 int open_window_or_explain(Terminal& terminal);
 
 }  // namespace tilescope

@@ -5,10 +5,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+
+#include "core/layout/text.h"
 
 namespace tilescope {
 namespace {
@@ -16,6 +19,34 @@ namespace {
 Error unreadable(const std::string& path, std::string_view what, int reason) {
   return {ErrorKind::unreadable, fmt::format("{} {}: {}.", what, path, std::strerror(reason)),
           path};
+}
+
+// The file of the same folder whose name is nearest to one that is not there; empty: none is near.
+std::string near_file(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr std::size_t most = 4096;  // of a folder: what is larger is not read for a guess
+  const fs::path asked(path), folder = asked.parent_path();
+  std::error_code error;
+  std::vector<std::string> names;
+  for (fs::directory_iterator at(folder.empty() ? "." : folder, error), end;
+       !error && at != end && names.size() < most; at.increment(error)) {
+    names.push_back(at->path().filename().string());
+  }
+  std::sort(names.begin(), names.end());  // the folder's own order differs by machine
+  const std::vector<std::string_view> known(names.begin(), names.end());
+  const std::string wanted = asked.filename().string();
+  const std::string_view near = nearest(wanted, known);
+  return near.empty() ? "" : (folder / near).string();
+}
+
+Error not_opened(const std::string& path, int reason) {
+  const std::string near = reason == ENOENT ? near_file(path) : "";
+  Error error = unreadable(path, "Cannot open", reason);
+  if (!near.empty()) {
+    error.sentence.pop_back();  // its full stop
+    error.sentence += fmt::format("; did you mean {}?", near);
+  }
+  return error;
 }
 
 // Closes on every way out.
@@ -47,7 +78,7 @@ std::string state_folder() {
 
 Outcome<std::vector<std::byte>> read_file(const std::string& path) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.fd < 0) return unreadable(path, "Cannot open", errno);
+  if (file.fd < 0) return not_opened(path, errno);
   struct stat info = {};
   if (::fstat(file.fd, &info) == 0 && S_ISDIR(info.st_mode)) {
     return unreadable(path, "Cannot read", EISDIR);

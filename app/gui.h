@@ -10,7 +10,7 @@
 namespace tilescope {
 
 struct GuiOptions {
-  std::string open;                   // what `open` takes; empty: the 9x32 example
+  std::string open;  // what `open` takes; empty: nothing, or the 9x32 example for commands
   std::vector<std::string> commands;  // --do, in order; each may hold several
   bool headless = false;
   std::string screenshot, describe;  // files; empty: none

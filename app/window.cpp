@@ -105,14 +105,31 @@ void Stage::tell_news() {
   if (!news_.empty()) session_.message = {news_, true};
 }
 
+namespace {
+
+// Does a line begin with something that is opened, or show what there is?
+bool opens_first(const std::string& line) {
+  const std::string_view word = first_word(line).first;
+  return word == "open" || word == "lesson" || word == "tour" || word == "theme" ||
+         word == "compare" || word == "palette" || word == "commands";
+}
+
+}  // namespace
+
 std::optional<Error> Stage::begin(const GuiOptions& options) {
   session_.state.dark = options.dark;
   session_.letters_room = ui::percent_with_room(
       {static_cast<float>(options.width), static_cast<float>(options.height)}, density_);
   (void)shelf_of(session_, workshop_);
   if (!options.headless) take_up_progress();
-  const std::string first = options.open.empty() ? "preset 9x32" : options.open;
-  if (auto error = do_to_the_end("open " + first)) return error;
+  // Commands about a layout have the example; who opens something begins with an empty window.
+  std::string first = options.open;
+  if (first.empty() && !options.commands.empty() && !opens_first(options.commands.front())) {
+    first = "preset 9x32";
+  }
+  if (!first.empty()) {
+    if (auto error = do_to_the_end("open " + first)) return error;
+  }
   session_.past.clear();  // undo begins with what was opened
   for (const std::string& line : options.commands) {
     const auto commands = split_commands(line);

@@ -10,6 +10,7 @@
 #include "app/compiler.h"
 #include "app/files.h"
 #include "app/films.h"
+#include "app/kernel_cards.h"
 #include "app/kernel_options.h"
 #include "app/lesson_store.h"
 #include "app/pictures.h"
@@ -20,38 +21,6 @@
 
 namespace tilescope {
 namespace {
-
-std::string type_and_shape(DType dtype, const std::vector<std::int64_t>& shape) {
-  return fmt::format("{} {}", name_of(dtype), shape_text(shape));
-}
-
-std::string launch_text(const Launch& launch) {
-  return fmt::format("{} CTA{} of {} threads", launch.grid.count(),
-                     launch.grid.count() == 1 ? "" : "s", launch.block.count());
-}
-
-bool is_output(const PreparedRun& run, std::size_t buffer) {
-  for (const Output& output : run.outputs) {
-    if (output.buffer == buffer) return true;
-  }
-  return false;
-}
-
-// Where a catalog kernel's tensor has its contents from.
-std::string where_from(const TensorSpec& tensor, const KernelOptions& options) {
-  if (tensor.role == TensorRole::output) return "written by the kernel";
-  const auto file = options.find(option_of(tensor));
-  if (file != options.end()) return file->second;
-  const auto seed = options.find("seed");
-  return fmt::format("random, seed {}", seed == options.end() ? "0" : seed->second);
-}
-
-// What the kernel was made from, as its PTX names it.
-std::string source_of(const CatalogEntry& entry, const KernelOptions& options) {
-  if (const auto ptx = options.find("ptx"); ptx != options.end()) return ptx->second;
-  const auto source = options.find("source");
-  return source == options.end() ? entry.source : name_in_ptx(source->second);
-}
 
 // A CUDA file must be there, and a compiler for it; what it compiles to is seen later.
 std::optional<Error> wrong_source(const KernelOptions& options) {
@@ -65,76 +34,6 @@ std::optional<Error> wrong_source(const KernelOptions& options) {
   if (!files) return files.error();
   const auto nvcc = find_nvcc();
   return nvcc ? std::nullopt : std::optional(nvcc.error());
-}
-
-// Only they use TMEM, so that there is some to be seen.
-bool has_tensor_instructions(std::string_view ptx) {
-  return ptx.find("tcgen05.") != ptx.npos;
-}
-
-// Which sizes a tensor's extents are: "m", "k".
-std::vector<std::string> axes_of(const CatalogEntry& entry, const TensorSpec& tensor) {
-  std::vector<std::string> out;
-  for (const auto extent : tensor.shape) {
-    for (const SizeParameter& size : entry.sizes) {
-      if (size.member == extent) out.push_back(size.name);
-    }
-  }
-  return out;
-}
-
-// What the catalog knows of the kernel at these sizes; the inputs' contents are not made.
-KernelCard catalog_card(const CatalogEntry& entry, const Fit& fitted,
-                        const KernelOptions& options) {
-  KernelCard card;
-  card.name = entry.name;
-  card.help = entry.help;
-  card.source = source_of(entry, options);
-  Launch launch = entry.launch(fitted, usual_processors);
-  if (const auto grid = options.find("grid"); grid != options.end()) {
-    if (const auto asked = grid_in(grid->second)) launch.grid = *asked;
-  }
-  card.launch = launch_text(launch);
-  for (const SizeParameter& size : entry.sizes) {
-    card.sizes.push_back({size.name, fitted.sizes.*size.member});
-  }
-  for (const NamedLayout& own : entry.layouts(fitted, fitted.variant)) {
-    card.layouts.push_back({own.name, own.expression, own.help});
-  }
-  for (std::size_t i = 0; i < fitted.tensors.size(); ++i) {
-    const TensorSpec& tensor = fitted.tensors[i];
-    card.tensors.push_back(
-        {tensor.name, type_and_shape(fitted.variant.dtypes[i], shape_of(tensor, fitted.sizes)),
-         where_from(tensor, options), nullptr, axes_of(entry, tensor), is_written(tensor)});
-  }
-  return card;
-}
-
-// A kernel from a PTX file, as its launch file says.
-KernelCard file_card(const PreparedRun& run) {
-  KernelCard card;
-  card.name = card.source = run.kernel;
-  card.help = "PTX with a launch file";
-  card.launch = launch_text(run.job.launch);
-  for (std::size_t i = 0; i < run.job.buffers.size(); ++i) {
-    const Buffer& buffer = run.job.buffers[i];
-    card.tensors.push_back({buffer.name,
-                            type_and_shape(buffer.dtype, buffer.shape),
-                            is_output(run, i) ? "written by the kernel" : "from the launch file",
-                            nullptr,
-                            {},
-                            is_output(run, i)});
-  }
-  return card;
-}
-
-// The contents of what the kernel reads, for a look at them before the run.
-void add_inputs(KernelCard& card, const PreparedRun& run) {
-  for (std::size_t i = 0; i < run.job.buffers.size(); ++i) {
-    const Buffer& buffer = run.job.buffers[i];
-    if (is_output(run, i) || buffer.undefined) continue;
-    card.tensors[i].values = std::make_shared<const Buffer>(buffer);
-  }
 }
 
 // What stands in the kernel's place is refused before it is opened, not when it is to run.
@@ -268,7 +167,7 @@ Outcome<KernelCard> AppBackend::kernel(std::string_view name, const KernelOption
     if (!large) return large.error();
     if (*large) {
       const Outcome<std::string> ptx = carried_ptx(name);
-      (*large)->tensor_memory = ptx && has_tensor_instructions(*ptx);
+      if (ptx) add_of_ptx(**large, *ptx);
       return std::move(**large);
     }
   }
@@ -284,7 +183,7 @@ Outcome<KernelCard> AppBackend::kernel(std::string_view name, const KernelOption
   } else {
     card = file_card(*run);
   }
-  card.tensor_memory = has_tensor_instructions(run->job.program.ptx);
+  add_of_ptx(card, run->job.program.ptx);
   add_inputs(card, *run);
   return card;
 }

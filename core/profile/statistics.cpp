@@ -201,12 +201,11 @@ Statistics statistics_of(const Record& record) {
   out.blocks_simulated = record.blocks_simulated ? record.blocks_simulated : out.blocks;
   out.warps = static_cast<std::uint32_t>((record.launch.block.count() + 31) / 32);
   out.end = record.end;
-  out.seconds = record.timed ? record.seconds : 0;
   out.uncertain = record.uncertain;
-  out.clock = record.device.times.clock;
-  const double inside = record.seconds - record.device.times.launch * 1e-6;
-  if (inside > 0) out.clock = static_cast<double>(record.end) / inside * 1e-9;
-  out.launch = record.device.times.launch * 1e-6;
+  const RunTime time = run_time_of(record);
+  out.seconds = time.seconds;
+  out.clock = time.clock;
+  out.launch = time.launch;
   out.work = record.work;
   out.resident_blocks = record.resident_blocks;
   out.resident_warps = record.resident_warps;

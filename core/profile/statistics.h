@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "core/profile/run_time.h"
 #include "core/record/record.h"
 
 namespace tilescope::sim {
@@ -118,6 +119,8 @@ struct Statistics {
   Cycle kept_to = 0;
   std::uint64_t folded = 0;  // events that were not kept
   std::uint64_t faults = 0, hazards = 0;
+
+  RunTime time() const { return {end, clock, seconds, launch}; }
 
   // One or two sentences: what bounds the kernel, and the figures that say so.
   std::string verdict;

@@ -19,11 +19,6 @@ std::string bytes_text(double bytes) {
   return unit == 0 ? fmt::format("{:.0f} B", bytes) : fmt::format("{:.1f} {}", bytes, units[unit]);
 }
 
-std::string time_text(double seconds) {
-  return seconds < 1e-3 ? fmt::format("{:.2f} us", seconds * 1e6)
-                        : fmt::format("{:.3f} ms", seconds * 1e3);
-}
-
 // "0-3, 8": warps of a block.
 std::string ranges(const std::vector<std::uint32_t>& warps) {
   std::string out;
@@ -52,8 +47,8 @@ std::string waits_text(const std::vector<Waited>& waits, std::size_t most = 3) {
 std::string head(const Statistics& s) {
   std::string out = s.verdict + "\n";
   if (s.known_time) {
-    out += fmt::format("predicted {} on {}, {} cycles at {:.3g} GHz", time_text(s.seconds),
-                       s.device, s.end, s.clock);
+    out += fmt::format("predicted {}, on {}, {} cycles at {:.3g} GHz", text(s.time()), s.device,
+                       s.end, s.clock);
     if (s.uncertain > 0) out += fmt::format(", give or take {:.0f}%", 100 * s.uncertain);
     if (s.work > 0) {
       out += fmt::format("; {:.4g} TFLOP/s", s.rate / 1e12);

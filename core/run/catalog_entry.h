@@ -95,12 +95,20 @@ struct NamedLayout {
 // Asked now and then by long work: no, and it gives up.
 using KeepOn = std::function<bool()>;
 
+// Warps of a CTA that do the same work, in the words of core/profile: "copies in", "MMAs".
+struct WarpRole {
+  std::vector<std::uint32_t> warps;
+  std::string does;
+};
+
 struct CatalogEntry {
   std::string name, help;  // help: one line
   std::string ptx;         // asset path: "ptx/elementwise_add.ptx"
   std::string source;      // "kernels/elementwise/elementwise_add.cu"
   std::string target;      // "sm_80": the oldest chip that it runs on
   std::string lesson;      // the lesson that explains it
+  // Of a kernel whose warps have roles; those that do nothing besides are left out.
+  std::vector<WarpRole> roles{};
 
   std::vector<SizeParameter> sizes;
   std::vector<OptionParameter> options{};

@@ -158,8 +158,18 @@ std::vector<CatalogEntry> hgemm_entries() {
     entry.layouts = pair_layouts;
     for (auto& size : entry.sizes) size.most = most_of_pairs;
   };
+  const auto warps = [](std::uint32_t first, std::uint32_t last) {
+    std::vector<std::uint32_t> of;
+    for (std::uint32_t warp = first; warp <= last; ++warp) of.push_back(warp);
+    return of;
+  };
+  const std::vector<WarpRole> one_consumer{
+      {warps(0, 3), "write back"}, {{4}, "MMAs"}, {{7}, "copies in"}};
+  for (std::size_t i = out.size() - 2; i < out.size(); ++i) out[i].roles = one_consumer;
   paired(9, 1, 256, "D = A * B^T, step 9: CTA pairs (cta_group::2)");
+  out.back().roles = one_consumer;
   paired(10, 2, 384, "D = A * B^T, step 10: two consumers share B's tile");
+  out.back().roles = {{warps(0, 7), "write back"}, {{8, 9}, "MMAs"}, {{11}, "copies in"}};
   return out;
 }
 

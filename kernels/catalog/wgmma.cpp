@@ -92,6 +92,19 @@ std::vector<NamedLayout> layouts_of(const Step& step, const Sizes& s, const Vari
   return out;
 }
 
+// The first warpgroup copies, by its first warp; a warp of each consumer sends D away.
+std::vector<WarpRole> roles_of(const Step& step) {
+  if (step.producers == 0) return {};
+  std::vector<WarpRole> out{{{0}, "copies in"}};
+  WarpRole products{{}, "MMAs"}, both{{}, "MMAs, copies out"};
+  for (std::uint32_t warp = 4; warp < step.threads() / 32; ++warp) {
+    (step.store_by_tma && warp % 4 == 0 ? both : products).warps.push_back(warp);
+  }
+  if (!both.warps.empty()) out.push_back(std::move(both));
+  out.push_back(std::move(products));
+  return out;
+}
+
 CatalogEntry entry_of(const Step& step, Sizes fallback) {
   CatalogEntry entry =
       products::entry(fmt::format("wgmma_v{}", step.number),
@@ -114,6 +127,7 @@ CatalogEntry entry_of(const Step& step, Sizes fallback) {
   entry.layouts = [step](const Sizes& s, const Variant& variant) {
     return layouts_of(step, s, variant);
   };
+  entry.roles = roles_of(step);
   return entry;
 }
 

@@ -13,10 +13,14 @@
 
 #include "app/assets.h"
 #include "app/window_backend.h"
+#include "core/profile/run_time.h"
 #include "core/sim/matrix/descriptor_fields.h"
+#include "kernels/catalog/catalog.h"
 #include "tests/kernels/bugs.h"
 #include "tests/viz/ui_stage.h"
+#include "viz/machine/kernel_card.h"
 #include "viz/machine/memory_view.h"
+#include "viz/session/kernel_page.h"
 #include "viz/session/memory_views.h"
 #include "viz/session/seek.h"
 #include "viz/session/theatre_session.h"
@@ -144,9 +148,14 @@ TEST_F(SixRunTasks, WhatIsSelectedInTheTimelineIsLookedAtEverywhere) {
   EXPECT_EQ(spot.barrier, wait_event.object);
   ASSERT_TRUE(spot.line);
   EXPECT_EQ(spot.line->line, record.lines[wait_event.pc].ptx_line);
-  // The block has exited: the line is shown all the same, and how to go there.
+  // The machine is led to it; at the end of the run, where its CTA has exited, the line is shown
+  // all the same, and how to go there.
   act("select source");
-  settle();
+  wait();
+  EXPECT_NEAR(time_of(*machine_of(session)), static_cast<double>(wait_event.begin), 1);
+  EXPECT_FALSE(emptiness(session));
+  act("go end");
+  wait();
   EXPECT_TRUE(shows("Selected event: cycle"));
   const auto& targets = window->picture().scene.targets;
   const std::string go = fmt::format("go {}", wait_event.begin);
@@ -297,6 +306,80 @@ TEST_F(SixRunTasks, AWarpInTwoPlacesIsToldOfByItsLane) {
   act("look warp 7 lane 0");
   wait();
   EXPECT_EQ(said("Warp 7 of CTA 0", "role"), "copies in\n");
+}
+
+// What the catalog says of a kernel's warps is what they do.
+TEST_F(SixRunTasks, ThePageSaysBeforeARunWhatWarpsDoInIt) {
+  int with_roles = 0;
+  for (const CatalogEntry& entry : catalog()) {
+    if (entry.roles.empty()) continue;
+    ++with_roles;
+    run(entry.name + " --m 256 --n 512 --k 256");
+    std::vector<std::string> said, done;
+    for (const auto& role : session.state.kernel->roles) {
+      said.push_back(warps_text(role.warps) + ": " + role.does);
+    }
+    for (const sim::Role& role : session.state.timeline->roles()) {
+      if (role.name != "the others") done.push_back(warps_text(role.warps) + ": " + role.name);
+    }
+    std::sort(said.begin(), said.end());
+    std::sort(done.begin(), done.end());
+    EXPECT_EQ(said, done) << entry.name;
+  }
+  EXPECT_GE(with_roles, 10);
+}
+
+TEST_F(SixRunTasks, ThePageSaysWhoMadeWhichTileAndHowLongItTook) {
+  run("hgemm_v7 --m 256 --n 512 --k 256");
+  act("select kernel");
+  settle();
+  const KernelRun* ran = kernel_run(session);
+  ASSERT_TRUE(ran);
+  EXPECT_TRUE(ran->right);
+  ASSERT_EQ(ran->rows, 2);
+  ASSERT_EQ(ran->columns, 4);
+  std::vector<std::int64_t> writers = ran->writers;
+  std::sort(writers.begin(), writers.end());
+  EXPECT_EQ(writers, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7})) << "each CTA has one";
+  ASSERT_EQ(ran->stages.size(), 1u);
+  EXPECT_EQ(ran->stages[0],
+            "A, B: 2 stages of 32 KiB; full: full[0] to full[1]; free: empty[0] to empty[1]");
+  // One figure, wherever it is told.
+  const std::string time = sim::text(sim::run_time_of(*session.state.result->record));
+  EXPECT_NE(time.find(" with its launch, "), std::string::npos);
+  EXPECT_NE(ran->time.find(time), std::string::npos);
+  std::string strip_says;
+  for (const StripStep& step : strip(session, backend).steps) strip_says += step.value + "\n";
+  EXPECT_NE(strip_says.find(time), std::string::npos) << strip_says;
+  act("select timeline");
+  settle();
+  const std::string all = said("Run", "took") + said("Run", "with its launch");
+  EXPECT_NE(all.find(time.substr(0, time.find(" with"))), std::string::npos) << all;
+}
+
+// The buttons under a view of the machine.
+TEST_F(SixRunTasks, StepsStayInTheCtaAndItsCyclesGoForward) {
+  run("hgemm_v5 --m 256 --n 256 --k 256");
+  act("look block 1 warp 2");
+  act("go 1200");
+  wait();
+  act("select barriers");
+  settle();
+  double before = time_of(*machine_of(session));
+  for (int i = 0; i < 48; ++i) {
+    const char* wanted[] = {"Step", "Barrier", "Line", "Step"};
+    std::string command;
+    for (const Tab& action : strip(session, backend).actions) {
+      if (action.label == wanted[i % 4]) command = action.command;
+    }
+    ASSERT_NE(command, "");
+    act(command);
+    wait();
+    const double now = time_of(*machine_of(session));
+    EXPECT_GE(now, before) << command << ", step " << i << ": " << session.message.text;
+    EXPECT_EQ(session.state.spot.block, 1u) << command;
+    before = now;
+  }
 }
 
 TEST_F(SixRunTasks, FromTheEndOneStepsBack) {

@@ -213,7 +213,8 @@ TEST(Statistics, TextHasEveryPart) {
   };
   const std::string t = text(statistics_of(pipeline_record()), source, 3);
   for (const char* part :
-       {"predicted 0.20 us on A chip of two, 340 cycles at 1.79 GHz; 0.06 TFLOP/s, 17.6% of 0.34",
+       {"predicted 0.20 us with its launch, 0.19 us without, on A chip of two, 340 cycles at 1.79 "
+        "GHz; 0.06 TFLOP/s, 17.6% of 0.34",
         "tensor core      17.6%", "warp 0: copies in", "warps 2-3: write back",
         "MMAs (mbarrier) 80.0%", "wavefronts of shared memory: 12, ideal 4, excess 8",
         "sectors of global memory: 64, ideal 32", "limited by shared memory",

@@ -26,9 +26,9 @@ inline const std::vector<std::string>& random_lines() {
       "pick 1 1", "pick 3 5", "pick 1 2 1", "pick nothing", "move right", "move down", "zoom in",
       "zoom fit",
       // The view.
-      "select diff", "select layout", "select matrices", "select timeline", "select theatre",
-      "select why", "select handoffs", "select banks", "select source", "select memory",
-      "select barriers", "select registers", "theme dark", "theme light", "back",
+      "select diff", "select kernel", "select layout", "select matrices", "select timeline",
+      "select theatre", "select why", "select handoffs", "select banks", "select source",
+      "select memory", "select barriers", "select registers", "theme dark", "theme light", "back",
       // The comparison.
       "show wrong", "show all", "show relative", "show difference", "show table", "show map",
       "mark 0.5 2", "mark nothing", "wrong next", "wrong first", "diff against reference",

@@ -120,7 +120,7 @@ TEST_F(Commands, BadCommandsGetASentenceAndChangeNothing) {
   refused("open add --m", "needs a value");
   refused("run", "open one first");
   refused("cancel", "Nothing is running");
-  refused("select nothing", "bits, theatre, timeline, why, handoffs, source, registers");
+  refused("select nothing", "bits, kernel, theatre, timeline, why, handoffs, source, registers");
   refused("colour thread", "can be coloured by tile");
   refused("colour mauve", "offset");
   refused("isolate", "tile");
@@ -167,7 +167,7 @@ TEST_F(Commands, BackUndoesIsolationThenSelection) {
 
 TEST_F(Commands, AKernelListsItsLayoutsAndEachOpensInTheLayoutView) {
   must("open add --m 6");
-  EXPECT_EQ(session.state.view, ViewName::matrices);
+  EXPECT_EQ(session.state.view, ViewName::kernel);
   EXPECT_EQ(session.field, "add --m 6");
   std::vector<std::string> layouts;
   for (const OutlineSection& section : outline(session, backend)) {
@@ -391,20 +391,20 @@ TEST_F(Commands, TheSelectionMovesByOneStaysInsideAndIsOneStep) {
   EXPECT_EQ(*session.state.element, (Element{1, 0}));
 }
 
-TEST_F(Commands, TheTourHasFiveStepsAndEscapeEndsIt) {
+TEST_F(Commands, TheTourHasSixStepsAndEscapeEndsIt) {
   refused("tour next", "no tour on");
   refused("tour around", "next, back or end");
   must("tour");
   EXPECT_TRUE(session.tour_seen);
   std::set<std::string> titles;
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 6; ++i) {
     ASSERT_TRUE(session.tour);
     const Json json = describe(session, backend, picture(session, {1000, 640}));
     titles.insert(json["tour"]["title"].get<std::string>());
     must("tour next");
   }
   EXPECT_FALSE(session.tour);
-  EXPECT_EQ(titles.size(), 5u);
+  EXPECT_EQ(titles.size(), 6u);
   must("tour");
   must("tour next");
   must("tour back");

@@ -64,7 +64,7 @@ TEST_F(Window, EnterOpensAKernelByName) {
   press(ui::Key::enter);
   ASSERT_TRUE(session.state.kernel);
   EXPECT_EQ(session.state.kernel->sizes[0].value, 6);
-  EXPECT_EQ(session.state.view, ViewName::matrices);
+  EXPECT_EQ(session.state.view, ViewName::kernel);
 }
 
 TEST_F(Window, APresetInTheOutlineOpensWithAClick) {

@@ -29,6 +29,7 @@ Answer run_run(Session& session, Backend& backend, std::string_view) {
   if (auto error = not_built(session)) return *error;
   if (auto error = backend.start(*state.kernel, state.options)) return *error;
   session.running = true;
+  session.view_at_run = state.view;
   return fmt::format("Running {}.", state.kernel->name);
 }
 

@@ -61,7 +61,7 @@ constexpr std::array kShellCommands = {
     WindowCommand{"part", "next | back",
                   "takes the keyboard to the next part: field, outline, view, inspector, strip",
                   "part next", "F6 next, Shift+F6 back", run_part},
-    WindowCommand{"tour", "[next | back | end]", "shows the window's parts in five steps", "tour",
+    WindowCommand{"tour", "[next | back | end]", "shows the window's parts in six steps", "tour",
                   "", run_tour},
 };
 

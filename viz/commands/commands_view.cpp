@@ -37,6 +37,10 @@ Answer run_select(Session& session, Backend& backend, std::string_view arguments
     }
     session.state.view = view->id;
     show_in_field(session);
+    if (view->of == View::Of::machine) {
+      const std::string line = fmt::format("select {}", view->name);
+      if (const auto way = leave_end(session, backend, line); way && !*way) return way->error();
+    }
     return view->said.empty() ? fmt::format("Showing the {}.", view->name)
                               : fmt::format("Showing {}.", view->said);
   }

@@ -185,6 +185,9 @@ Answer run_step(Session& session, Backend& backend, std::string_view arguments) 
   if (of_a_warp && !step.block && !step.warp && is_alive(machine, spot)) {
     step.block = spot.block;
     step.warp = spot.warp;
+  } else if (of_a_warp && !step.block && !step.warp &&
+             !sim::warps_of(machine, spot.block).empty()) {
+    step.block = spot.block;  // its warp has exited: another one of the CTA
   }
   if (step.by == StepBy::phase && !has_mbarriers(machine)) step.by = StepBy::barrier;
   const bool by_ptx = step.by == StepBy::line && !has_source_lines(machine);

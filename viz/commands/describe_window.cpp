@@ -97,7 +97,9 @@ Json actions_json(const Strip& strip) {
 
 Json view_json(const Session& session, const Picture& picture) {
   if (const auto empty = emptiness(session)) {
-    return {{"empty", empty->sentence}, {"button", empty->button}, {"command", empty->command}};
+    Json out = {{"empty", empty->sentence}, {"button", empty->button}, {"command", empty->command}};
+    if (!picture.scene.items.empty()) out["page"] = describe(picture.scene);
+    return out;
   }
   if (shows_build(session) && session.edit.edit.open()) return describe_build(session);
   const View& view = view_of(session.state.view);

@@ -68,7 +68,9 @@ std::optional<ViewName> add_kernel(const ViewState& state, std::vector<std::stri
   if (ran) lines.emplace_back("run");
   if (ran && state.baseline == state.result) lines.emplace_back("baseline");
   // A machine that stands before its first instruction is another view than none.
-  const bool gone = ran ? state.moment != state.result->moment : state.live != nullptr;
+  // One that stands at the end because it was sent there stays there.
+  const bool sent = ran && shows_machine(state.view) && state.result->end == RunResult::End::done;
+  const bool gone = ran ? sent || state.moment != state.result->moment : state.live != nullptr;
   if (gone) {
     lines.push_back(has_ended(state) ? "go end" : fmt::format("go position {}", state.moment));
   }
@@ -102,7 +104,10 @@ std::optional<ViewName> add_kernel(const ViewState& state, std::vector<std::stri
   if (state.timeline && state.theatre.at) return ViewName::theatre;
   if (state.beside_baseline && state.timeline) return ViewName::timeline;
   if (arrives) return {};
-  return ran ? view_after_run(state) : state.diff ? ViewName::diff : ViewName::matrices;
+  return ran            ? view_after_run(state)
+         : state.diff   ? ViewName::diff
+         : state.kernel ? ViewName::kernel
+                        : ViewName::matrices;
 }
 
 // Where the reader is in the derivation, and how warps walk over the layout.

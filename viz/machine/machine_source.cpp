@@ -117,7 +117,7 @@ class SourceView {
       moved("wavefronts", 72, 5);
     }
     TableColumn code{line_.file, Across::left, Family::mono, 0, true, 1e9, true};
-    code.least = 320;
+    code.least = 480;
     table.columns.push_back(std::move(code));
     if (!text_) {
       table.when_empty = line_.file.empty()
@@ -369,8 +369,9 @@ class SourceView {
 
 double draw_source(Scene& scene, const MachineShown& shown, const Box& all, Scroll& scroll,
                    Box& ptx_room, double& most_of_ptx) {
-  // Beside each other where lines of code have room so, else one above the other.
-  constexpr double least = 960;
+  // Beside each other where lines of both have room so, else one above the other: of PTX, whose
+  // copies and products have lines of a hundred letters, a narrow column shows beginnings alone.
+  constexpr double least = 1500;
   const SourceView view(shown);
   Box room = all;
   if (const std::string legend = view.legend(); !legend.empty()) {
@@ -379,7 +380,7 @@ double draw_source(Scene& scene, const MachineShown& shown, const Box& all, Scro
   }
   const bool beside = room.width >= least;
   // Counters of two runs take the room of the PTX.
-  const double share = shown.comparison ? 0.3 : 0.38;
+  const double share = shown.comparison ? 0.4 : 0.45;
   const double ptx = std::round(beside ? room.width * share : room.height * 0.4);
   const Box source{room.x, room.y, beside ? room.width - ptx : room.width,
                    beside ? room.height : room.height - ptx};

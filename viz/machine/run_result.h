@@ -33,6 +33,7 @@ struct KernelCard {
     std::shared_ptr<const Buffer> values;
     std::vector<std::string> axes{};  // which sizes its extents are: "m", "k"; empty: not known
     bool output = false;
+    std::vector<std::int64_t> extents{};  // row-major; empty: not known
   };
   struct OwnLayout {
     std::string name;        // "thread layout"
@@ -46,6 +47,21 @@ struct KernelCard {
   std::vector<Tensor> tensors;
   std::vector<OwnLayout> layouts;
   bool tensor_memory = false;  // its PTX has tcgen05 instructions
+  // How it is launched; a grid of no CTA: not known.
+  Dim3 grid{0, 0, 0}, block{0, 0, 0}, cluster;
+  std::uint32_t shared = 0;        // bytes of dynamic shared memory
+  std::string entry, target;       // in its PTX: "hgemm_v7", "sm_100a"
+  std::string lesson;              // the one that explains it; empty: none does
+  std::vector<std::int64_t> tile;  // of the output, what one CTA makes at a time; empty: not known
+  BarrierNames barriers;
+  // What its warps do, where that is said before it runs.
+  struct Role {
+    std::vector<std::uint32_t> warps;
+    std::string does;
+  };
+  std::vector<Role> roles;
+  // Of a kernel that is not the catalog's: its parameters in words, "D, address".
+  std::vector<std::string> parameters;
   // What --source names, compiled; null without that option, and until it is compiled.
   std::shared_ptr<const Build> built;
 };

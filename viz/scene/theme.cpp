@@ -3,14 +3,16 @@
 namespace tilescope {
 
 const Theme& light_theme() {
-  static const Theme theme{false,         rgb(0xFFFFFF), rgb(0xF6F7F9), rgb(0xDDE1E6),
-                           rgb(0x1B1F24), rgb(0x5B6470), rgb(0x1F6FEB), rgb(0xD1242F)};
+  static const Theme theme{false,         rgb(0xFFFFFF), rgb(0xF6F7F9),
+                           rgb(0xDDE1E6), rgb(0x1B1F24), rgb(0x5B6470),
+                           rgb(0x1F6FEB), rgb(0xD1242F), rgb(0x1A7F37)};
   return theme;
 }
 
 const Theme& dark_theme() {
-  static const Theme theme{true,          rgb(0x14171A), rgb(0x1C2024), rgb(0x2C3238),
-                           rgb(0xE8EBEE), rgb(0x9AA4AF), rgb(0x58A6FF), rgb(0xFF6B6B)};
+  static const Theme theme{true,          rgb(0x14171A), rgb(0x1C2024),
+                           rgb(0x2C3238), rgb(0xE8EBEE), rgb(0x9AA4AF),
+                           rgb(0x58A6FF), rgb(0xFF6B6B), rgb(0x3FB950)};
   return theme;
 }
 
@@ -45,6 +47,9 @@ Rgba resolve(const Ink& ink, const Theme& theme) {
       break;
     case Role::wrong:
       out = theme.wrong;
+      break;
+    case Role::right:
+      out = theme.right;
       break;
   }
   if (ink.alpha < 1) {

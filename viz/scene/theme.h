@@ -11,11 +11,11 @@
 
 namespace tilescope {
 
-enum class Role : std::uint8_t { own, paper, panel, line, text, quiet, accent, wrong };
+enum class Role : std::uint8_t { own, paper, panel, line, text, quiet, accent, wrong, right };
 
 struct Theme {
   bool dark = false;
-  Rgba paper, panel, line, text, quiet, accent, wrong;
+  Rgba paper, panel, line, text, quiet, accent, wrong, right;
 };
 
 const Theme& light_theme();

@@ -12,6 +12,7 @@ enum class ViewName : std::uint8_t {
   wavefronts,
   sectors,
   bits,
+  kernel,  // the open kernel on one page: what it computes, how, and what can be done
   matrices,
   diff,
   theatre,   // of a run, from its record: its pipeline at one time

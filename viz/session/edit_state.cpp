@@ -197,6 +197,7 @@ void run_it(Session& session, Backend& backend) {
     return;
   }
   session.running = true;
+  session.view_at_run = session.state.view;
 }
 
 // Undo may have brought another kernel than the one whose source is edited.

@@ -163,6 +163,13 @@ void add_event(const Session& session, std::vector<InspectorSection>& out) {
   out.push_back(std::move(section));
 }
 
+// The moment without its seconds, which stand in the view; those of the whole run are in its time
+// (core/profile/run_time.h).
+std::string cycle_text(const sim::Machine& machine) {
+  const std::string when = moment_text(machine);
+  return when.substr(0, when.find(" ("));
+}
+
 }  // namespace
 
 void inspect_machine(const Session& session, std::vector<InspectorSection>& out) {
@@ -185,12 +192,18 @@ void inspect_machine(const Session& session, std::vector<InspectorSection>& out)
 
 Strip machine_strip(const Session& session) {
   Strip out;
+  // The CTA that is looked at goes on being so, as long as it is there or still to come.
+  const sim::Machine* stands = machine_of(session);
+  const std::uint64_t block = session.state.spot.block;
+  const bool gone = stands && sim::warps_of(*stands, block).empty() &&
+                    stands->has_exited(stands->cluster_number(block));
+  const std::string whose = gone ? "" : fmt::format(" block {}", block);
   out.actions = {{"Back", "step back", false},
                  {"Step", "step", false},
                  {"Line back", "step back line", false},
                  {"Line", "step line", false},
-                 {"Barrier back", "step back barrier", false},
-                 {"Barrier", "step barrier", false}};
+                 {"Barrier back", "step back barrier" + whose, false},
+                 {"Barrier", "step barrier" + whose, false}};
   if (seeking(session)) {
     out.share = seek_share(session).value_or(0);
     out.progress =
@@ -208,12 +221,11 @@ Strip machine_strip(const Session& session) {
   out.steps.push_back({"Start", machine.times() ? "cycle 0" : "nothing executed",
                        machine.position() == 0, "go start"});
   if (machine.position() > 0 && machine.state() == RunState::running) {
-    const std::string when = moment_text(machine);  // seconds stand in the view
-    out.steps.push_back({"Now at", when.substr(0, when.find(" (")), true});
+    out.steps.push_back({"Now at", cycle_text(machine), true});
   }
   const bool at_end = machine.state() != RunState::running;
   const std::string end =
-      at_end ? (machine.state() == RunState::fault ? "fault at " : "") + moment_text(machine)
+      at_end ? (machine.state() == RunState::fault ? "fault at " : "") + cycle_text(machine)
       : stepper.ending() ? (*stepper.ending() == RunState::fault ? "a fault" : "all exit")
                          : "not known yet";
   out.steps.push_back({"End", end, at_end, "go end"});

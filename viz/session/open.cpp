@@ -175,6 +175,7 @@ void forget_run(Session& session) {
   state.spot = {};
   state.breakpoints.clear();
   session.seek.reset();
+  session.stands_at_end = false;
 }
 
 void show_kernel(Session& session, KernelCard card, KernelOptions options) {
@@ -184,7 +185,7 @@ void show_kernel(Session& session, KernelCard card, KernelOptions options) {
   state.file.clear();
   state.options = std::move(options);
   state.matrices = matrices_of(*state.kernel);
-  state.view = ViewName::matrices;
+  state.view = ViewName::kernel;
   session.hovered.element.reset();
   session.matrices_viewport = session.diff_viewport = {};
   session.matrices_rasters = session.diff_rasters = {};
@@ -243,14 +244,16 @@ std::string quoted_file(const ViewState& state) {
 
 void show_in_field(Session& session) {
   const ViewState& state = session.state;
-  session.field = shows_layout(state.view) ? state.layout_text
-                  : state.kernel           ? kernel_words(state)
-                                           : quoted_file(state);
+  session.field = shows_layout(state.view) && (state.layout || !state.kernel) ? state.layout_text
+                  : state.kernel                                              ? kernel_words(state)
+                                                                              : quoted_file(state);
   session.problem.reset();
 }
 
 ViewName view_after_run(const ViewState& state) {
-  const ViewName result = state.diff ? ViewName::diff : ViewName::matrices;
+  const ViewName result = state.diff     ? ViewName::diff
+                          : state.kernel ? ViewName::kernel
+                                         : ViewName::matrices;
   const bool wrong = state.compare.comparison && !state.compare.comparison->report.ok();
   const bool plays = state.timeline && !state.timeline->record().uses.empty();
   return plays && !wrong ? ViewName::theatre : result;
@@ -275,10 +278,11 @@ void show_result(Session& session, FinishedRun run) {
   session.seek.reset();
   session.matrices_rasters = session.diff_rasters = {};
   session.diff_viewport = {};
-  // Who looks at what happened over time goes on looking at it.
-  const bool over_time = state.view == ViewName::timeline || state.view == ViewName::theatre ||
-                         state.view == ViewName::why || state.view == ViewName::handoffs;
-  if (!over_time || !state.timeline) state.view = view_after_run(state);
+  // Who looks at something of the run goes on looking at it; the page of a kernel that was opened,
+  // and a layout, give way to what the run made.
+  const bool first = state.view == ViewName::kernel || shows_layout(state.view);
+  if (first && state.view == session.view_at_run) state.view = view_after_run(state);
+  session.stands_at_end = state.result->end != RunResult::End::fault;
   if (state.result->end == RunResult::End::fault) show_fault(state);
   show_in_field(session);
 }

@@ -39,7 +39,7 @@ std::string kernel_words(const ViewState& state);
 std::string kernel_words(const RunResult& run);
 
 // What a run that has ended opens: the theatre of one that is right and hands something on; of any
-// other the difference, or the matrices.
+// other the difference, or the kernel's page.
 ViewName view_after_run(const ViewState& state);
 // The result of a run becomes what the diff and matrices views show.
 void show_result(Session& session, FinishedRun run);

@@ -31,6 +31,20 @@ void add_modes(const Session& session, std::vector<Choice>& out) {
   }
 }
 
+// The layouts that the open kernel is written in.
+void add_own_layouts(const Session& session, std::vector<Choice>& out) {
+  const ViewState& state = session.state;
+  if (!state.kernel) return;
+  Choice own{"Of " + state.kernel->name, {}};
+  bool any = false;
+  for (const KernelCard::OwnLayout& each : state.kernel->layouts) {
+    const bool current = !any && state.layout_text == each.expression;
+    any = any || current;
+    own.options.push_back({each.name, "open layout " + each.expression, current});
+  }
+  if (!own.options.empty()) out.push_back(std::move(own));
+}
+
 }  // namespace
 
 Meaning meaning_of_field(const Session& session) {
@@ -87,6 +101,7 @@ std::vector<Choice> view_choices(const Session& session) {
                    {{"contents", "label contents", !state.coordinates},
                     {"coordinates", "label coordinates", state.coordinates}}});
     add_modes(session, out);
+    add_own_layouts(session, out);
   }
   if (state.view == ViewName::timeline && state.timeline) {
     const bool arrows = state.timeline_choice.arrows;

@@ -272,7 +272,7 @@ std::vector<InspectorSection> inspector(const Session& session) {
   std::vector<InspectorSection> out;
   if (session.state.view == ViewName::wavefronts || session.state.view == ViewName::sectors) {
     inspect_access(session, out);
-  } else if (shows_layout(session.state.view)) {
+  } else if (shows_layout(session.state.view) && session.state.layout) {
     inspect_layout(session, out);
   } else if (shows_machine(session.state.view) && machine_of(session)) {
     inspect_machine(session, out);

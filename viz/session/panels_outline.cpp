@@ -136,7 +136,7 @@ OutlineSection kernels_of(const Session& session, const Backend& backend) {
     OutlineItem item;
     item.label = kernel.name;
     item.detail = kernel.help;
-    item.command = open ? "select matrices" : fmt::format("open {}", kernel.name);
+    item.command = open ? "select kernel" : fmt::format("open {}", kernel.name);
     section.items.push_back(std::move(item));
     if (open) add_open_kernel(section, state);
     listed = listed || open;
@@ -145,7 +145,7 @@ OutlineSection kernels_of(const Session& session, const Backend& backend) {
     OutlineItem item;
     item.label = state.kernel->name;
     item.detail = state.kernel->help;
-    item.command = "select matrices";
+    item.command = "select kernel";
     section.items.push_back(std::move(item));
     add_open_kernel(section, state);
   }

@@ -20,6 +20,11 @@ std::string compared_words(const ViewState& state) {
              : fmt::format("{} of {} wrong", grouped(report.wrong), grouped(report.compared));
 }
 
+// As `--stats` prints it; empty: it has not run, or by no clock.
+std::string run_time_words(const ViewState& state) {
+  return state.timeline ? sim::text(state.timeline->statistics().time()) : "";
+}
+
 Strip run_strip(const Session& session, const Backend& backend) {
   const ViewState& state = session.state;
   Strip out;
@@ -47,6 +52,9 @@ Strip run_strip(const Session& session, const Backend& backend) {
                               session.show_times ? ", " + duration(result->progress.seconds) : "")
                 : "not yet",
          result && !result->diff});
+  }
+  if (const std::string time = run_time_words(state); !time.empty() && !session.running) {
+    out.steps.push_back({"Time", time, false, "select timeline"});
   }
   out.steps.push_back(
       {"Compare", compared_words(state), state.compare.comparison && !session.running});

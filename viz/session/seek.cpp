@@ -8,6 +8,7 @@
 
 #include "viz/session/diff_walk.h"
 #include "viz/session/fault_view.h"
+#include "viz/session/theatre_session.h"
 #include "viz/session/timeline_session.h"
 #include "viz/session/timeline_spot.h"
 
@@ -204,12 +205,36 @@ Outcome<std::string> begin_seek(Session& session, Backend& backend, std::string 
     (void)stepper.arrive();
   }
   session.seek.reset();
+  session.stands_at_end = false;
   session.edit.failed.reset();  // it is the machine that is looked at, not what does not compile
   begin(stepper);
   const Arrival arrival = go_for(stepper, at_once, then);
   if (arrival != Arrival::going) return arrive(session, arrival);
   session.seek = PendingSeek{std::move(line), session.state.moment, false, std::move(then)};
   return std::string("Going there...");
+}
+
+std::optional<Outcome<std::string>> leave_end(Session& session, Backend& backend,
+                                              std::string line) {
+  const ViewState& state = session.state;
+  const bool at_end = session.stands_at_end && state.live && state.result && !session.running &&
+                      state.moment == state.result->moment;
+  if (!at_end) return {};
+  if (const auto event = selected_in_block(session)) {
+    return begin_seek(session, backend, std::move(line), [&](sim::Stepper& stepper) {
+      event->timed ? stepper.go_to_cycle(static_cast<double>(event->begin))
+                   : stepper.go_to_instruction(event->begin);
+    });
+  }
+  const auto theatre = theatre_of(session);
+  if (theatre && theatre->record().timed) {
+    const double cycle = theatre_time(session, *theatre);
+    return begin_seek(session, backend, std::move(line),
+                      [cycle](sim::Stepper& stepper) { stepper.go_to_cycle(cycle); });
+  }
+  const std::uint64_t middle = state.result->moment / 2;  // by no clock
+  return begin_seek(session, backend, std::move(line),
+                    [middle](sim::Stepper& stepper) { stepper.go_to(middle); });
 }
 
 bool seek_on(Session& session, Backend& backend, double milliseconds) {

@@ -35,6 +35,11 @@ bool busy(const Session& session);
 Outcome<std::string> begin_seek(Session& session, Backend& backend, std::string line,
                                 const std::function<void(sim::Stepper&)>& begin,
                                 std::function<void(sim::Stepper&)> then = {});
+// After a run that nobody has gone through the machine stands at its end, where no CTA is left to
+// be seen. A view of the machine that opens then is led to the event that is selected in the
+// timeline, else to the time that the theatre shows, else to the middle of the run. `line` as
+// above. Nothing: it stands where it was sent to.
+std::optional<Outcome<std::string>> leave_end(Session& session, Backend& backend, std::string line);
 // Goes on for about so long; true if the picture may have changed.
 bool seek_on(Session& session, Backend& backend, double milliseconds);
 // It stays where it is, and that is where it is to be.

@@ -103,7 +103,13 @@ bool take_result(Session& session, Backend& backend) {
   let_old_machines_go(session);
   const RunResult& ended = *session.state.result;
   const bool bad = ended.end == RunResult::End::fault || (ended.diff && !ended.diff->ok());
-  session.message = {outcome_of(ended, session.show_times), bad};
+  const bool good = ended.end == RunResult::End::done && !bad;
+  if (shows_machine(session.state.view)) (void)leave_end(session, backend, "run");
+  session.message = {outcome_of(ended, session.show_times), bad, good};
+  if (good && session.state.timeline) {
+    const std::string& verdict = session.state.timeline->statistics().verdict;
+    if (!verdict.empty()) session.message.text += " " + verdict;
+  }
   return true;
 }
 

@@ -34,6 +34,7 @@
 #include "viz/session/diff_study.h"
 #include "viz/session/edit_state.h"
 #include "viz/session/editor.h"
+#include "viz/session/kernel_page.h"
 #include "viz/session/layout_study.h"
 #include "viz/session/lesson_state.h"
 #include "viz/session/memory_views.h"
@@ -63,6 +64,7 @@ struct FieldProblem {
 struct Message {
   std::string text;
   bool failed = false;
+  bool good = false;  // a run that is right has ended
 };
 
 // Commands that wait for a run to end (viz/commands/script.h).
@@ -167,8 +169,12 @@ struct Session {
 
   EditState edit;  // a kernel's source, and what the compiler makes of it
   std::optional<PendingSeek> seek;
-  bool running = false;            // a run was started and its result not yet taken
-  std::optional<Error> run_error;  // why the last run could not be done at all
+  bool running = false;                     // a run was started and its result not yet taken
+  std::optional<Error> run_error;           // why the last run could not be done at all
+  ViewName view_at_run = ViewName::kernel;  // that was open when it was started
+  // The machine stands where its run ended, and nobody asked for that: moment_to_see() leads on.
+  bool stands_at_end = false;
+  mutable KernelPage page;  // no state: what can be read out of the run anew
   // Whether times are told. Pictures for comparison leave them out: they differ from run to run.
   bool show_times = true;
 

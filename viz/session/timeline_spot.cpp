@@ -184,6 +184,14 @@ void select_write(Session& session, const Site& site) {
   session.timeline_viewport.reveal = TimelineReveal{best, {}, false};
 }
 
+std::optional<SelectedBegin> selected_in_block(const Session& session) {
+  Event event;
+  if (!selected_in(session.state, event)) return {};
+  const TimelineView& view = *session.state.timeline;
+  if (view.record().tracks[event.track].block != session.state.spot.block) return {};
+  return SelectedBegin{std::min(event.issue, event.begin), view.known_time()};
+}
+
 std::optional<SelectedEvent> selected_event(const Session& session) {
   const ViewState& state = session.state;
   Event event;

@@ -34,6 +34,12 @@ void show_spot(Session& session, bool line);
 // After `go write`: selects what wrote.
 void select_write(Session& session, const Site& site);
 
+// When what is selected in the timeline begins, where it is of the block that is looked at.
+struct SelectedBegin {
+  sim::Cycle begin = 0;
+  bool timed = false;  // cycles; else instructions
+};
+std::optional<SelectedBegin> selected_in_block(const Session& session);
 // The selected event, for views of the machine. Nothing: none is selected, or it is not of the
 // block that is looked at.
 std::optional<SelectedEvent> selected_event(const Session& session);

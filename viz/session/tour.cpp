@@ -25,6 +25,10 @@ std::span<const TourStep> tour_steps() {
                "Ctrl+Shift+P finds a command by a few letters, ? lists them all. Every choice can "
                "be taken back with Ctrl+Z (zoom is none: Home shows all), and Ctrl+Shift+S copies "
                "a word that opens this view elsewhere."},
+      TourStep{Part::view, "Begin",
+               "Learn layouts, watch a kernel, or check one of your own: an empty view offers "
+               "all three. A kernel opens with a page that says what it computes; Run shows it "
+               "move."},
   };
   return steps;
 }

@@ -1,4 +1,4 @@
-// The tour of the window for those who open it for the first time: five steps, each about one
+// The tour of the window for those who open it for the first time: six steps, each about one
 // part of it. `tour` begins it again at any time; Esc ends it.
 #pragma once
 

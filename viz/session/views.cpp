@@ -3,15 +3,16 @@
 #include <algorithm>
 
 #include "viz/session/session.h"
+#include "viz/session/start_card.h"
 #include "viz/session/view_rows.h"
 
 namespace tilescope {
 namespace {
 
-constexpr const View* table[] = {&grid_view,    &banks_view,     &sectors_view,    &bits_view,
-                                 &theatre_view, &timeline_view,  &why_view,        &handoffs_view,
-                                 &source_view,  &registers_view, &barriers_view,   &memory_view,
-                                 &tmem_view,    &matrices_view,  &difference_view, &compare_view};
+constexpr const View* table[] = {
+    &grid_view,     &banks_view, &sectors_view,  &bits_view,       &kernel_view,    &theatre_view,
+    &timeline_view, &why_view,   &handoffs_view, &source_view,     &registers_view, &barriers_view,
+    &memory_view,   &tmem_view,  &matrices_view, &difference_view, &compare_view};
 
 }  // namespace
 
@@ -56,7 +57,15 @@ Picture picture(Session& session, Size size, double pixel_scale, bool stands_alo
   Picture out;
   out.scene.size = size;
   out.scene.theme = session.theme();
-  if (!emptiness(session)) {
+  if (shows_start(session)) {
+    draw_start(out.scene, size);
+  } else if (shows_own_layouts(session)) {
+    Scroll& scroll = session.scrolls[session.state.view];
+    Scene tried = out.scene;
+    out.scroll = draw_own_layouts(tried, session, size, 0);
+    scroll.at = std::clamp(scroll.at, 0.0, *out.scroll);
+    (void)draw_own_layouts(out.scene, session, size, scroll.at);
+  } else if (!emptiness(session)) {
     view_of(session.state.view).draw(session, out, {size, pixel_scale, stands_alone});
   }
   return out;
@@ -67,7 +76,7 @@ Scene export_scene(const Session& session) {
   quiet.state = session.state;
   quiet.edit.failed = session.edit.failed;
   const View& view = view_of(session.state.view);
-  if (view.for_file) return view.for_file(quiet, session);
+  if (view.for_file && !emptiness(session)) return view.for_file(quiet, session);
   return picture(quiet, {1280, 800}, 1, true).scene;
 }
 

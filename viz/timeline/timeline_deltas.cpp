@@ -201,12 +201,17 @@ Lines figure_lines(const TimelineView& view, const ComparedWith* baseline) {
   for (Figure each : figures_of(view)) {
     const bool compared = baseline && (same_unit || each.unit == "bytes");
     // Seconds are this run's: they stand before what is said of the baseline.
-    if (each.name == "took" && !seconds_text(view, each.value).empty()) {
-      each.unit += fmt::format(" ({})", seconds_text(view, each.value));
-    }
+    const sim::RunTime time = view.statistics().time();
+    const bool took = each.name == "took";
+    const std::string seconds =
+        time.seconds > 0 ? sim::time_text(time.without_launch()) : seconds_text(view, each.value);
+    if (took && !seconds.empty()) each.unit += fmt::format(" ({})", seconds);
     const std::string said =
         text(each, compared ? &before : nullptr, baseline ? baseline->name : "");
     out.emplace_back(each.name, said + in_runs(view, each));
+    if (took && time.seconds > 0) {
+      out.emplace_back("with its launch", sim::time_text(time.seconds));
+    }
   }
   return out;
 }

@@ -39,8 +39,8 @@ void draw_head(Scene& scene, const TimelineView& view, const TimelineFrame& fram
   draw_title(scene, view.title(), frame.title);
   const sim::Record& record = view.record();
   std::string line = cycles_text(view, view.end());
-  if (view.known_time()) line += ", " + seconds_text(view, view.end());
-  if (!record.device.name.empty() && view.known_time()) line += " on " + record.device.name;
+  if (const std::string time = text(view.statistics().time()); !time.empty()) line += ": " + time;
+  if (!record.device.name.empty() && view.known_time()) line += ", on " + record.device.name;
   line += fmt::format("; {} events", grouped(record.events.size()));
   const double room = scene.size.width - frame.title.x - between;
   scene.begin("totals");

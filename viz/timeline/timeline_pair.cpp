@@ -31,7 +31,9 @@ bool same_clock(const TimelinePair& pair) {
 // How long it took, the longest words first; `delta` is told before where it ran.
 std::vector<std::string> length_texts(const TimelineView& view, const std::string& delta) {
   const std::string cycles = cycles_text(view, run_end(view));
-  const std::string seconds = seconds_text(view, run_end(view));
+  const sim::RunTime time = view.statistics().time();
+  const std::string seconds =
+      time.seconds > 0 ? sim::time_text(time.without_launch()) + " without its launch" : "";
   const std::string& device = view.record().device.name;
   const std::string with_time = seconds.empty() ? cycles : cycles + ", " + seconds;
   const std::string end = delta.empty() ? "" : "; " + delta;

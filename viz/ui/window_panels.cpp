@@ -138,7 +138,10 @@ void WindowUi::draw_status(const Brush& brush, const Session& session, ImVec2 at
   const float middle = at.y + size.y / 2;
   const bool both = size.x > hints_width * 2;
   const float room = both ? size.x - hints_width - 64 : size.x - 32;
-  cut_line(brush, at.x + 16, middle, room, font, session.message.failed ? Role::wrong : Role::text,
+  cut_line(brush, at.x + 16, middle, room, font,
+           session.message.failed ? Role::wrong
+           : session.message.good ? Role::right
+                                  : Role::text,
            session.message.text);
   // A fault that is told leads to where it happened.
   if (const std::string command = command_of_message(session); !command.empty()) {

@@ -9,6 +9,7 @@
 #include "viz/commands/commands.h"
 #include "viz/commands/script.h"
 #include "viz/session/seek.h"
+#include "viz/session/start_card.h"
 #include "viz/session/theatre_session.h"
 #include "viz/session/tour.h"
 #include "viz/ui/keys.h"
@@ -58,6 +59,13 @@ void WindowUi::draw(Session& session, Backend& backend) {
   float right =
       reads ? panel_width(panels_.inspector, settings.inspector, display.x, 0.29f, 320, 400)
             : panel_width(panels_.inspector, settings.inspector, display.x, 0.24f, 240, 296);
+  // A page says all of itself: where there is little room it has that of the inspector, too.
+  constexpr float roomy = 1000;
+  const bool page = session.state.view == ViewName::kernel || shows_start(session);
+  if (page && !reads && display.x < roomy && settings.inspector == WindowSettings::usual &&
+      panels_.inspector == Dragged::no) {
+    right = 0;
+  }
   // A panel that is hidden is seen while the tour tells of it.
   if (session.tour && !session.overlay.open()) {
     const TourStep::Part told = tour_steps()[*session.tour].part;

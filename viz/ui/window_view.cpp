@@ -47,7 +47,8 @@ const std::string& chosen_label(const Choice& choice) {
   for (const Tab& option : choice.options) {
     if (option.current) return option.label;
   }
-  return choice.options.front().label;
+  static const std::string more = "More";
+  return choice.title.empty() ? more : choice.options.front().label;
 }
 
 float title_width(const Brush& brush, const Choice& choice) {
@@ -64,6 +65,18 @@ float row_width(const Brush& brush, const std::vector<Shown>& choices) {
   float width = 0;
   for (const Shown& shown : choices) width += width_of(brush, shown) + (width > 0 ? kGap : 0);
   return width;
+}
+
+// As many views side by side as have room, the first ones first; the others in a menu behind them.
+std::vector<Shown> views_in(const Brush& brush, const std::vector<Tab>& all, float room,
+                            float spared) {
+  for (std::size_t count = all.size(); count > 0; --count) {
+    const auto middle = all.begin() + static_cast<std::ptrdiff_t>(count);
+    std::vector<Shown> out{{{"", {all.begin(), middle}}, false, spared}};
+    if (count < all.size()) out.push_back({{"", {middle, all.end()}}, true});
+    if (row_width(brush, out) <= room) return out;
+  }
+  return {{{"", all}, true}};
 }
 
 }  // namespace
@@ -101,8 +114,8 @@ void WindowUi::draw_sizes(const Brush& brush, const Session& session, ImVec2 at)
 
 // Views at the left, then the open kernel's sizes, choices at the right end. Where they crowd, the
 // sizes go first, since the field says them too; then choices fold, the last one first, and the
-// views get narrower. They stay side by side as long as they fit: what is left over of the choices
-// is in the palette.
+// views get narrower. They stay where they are at every width: those that do not fit any more are
+// in a menu behind the others, and what is left over of the choices is in the palette.
 void WindowUi::draw_controls(const Brush& brush, const Session& session, ImVec2 at, float width) {
   brush.line(at.x, at.y + kControls - 1, at.x + width, at.y + kControls - 1);
   const float y = at.y + 8, right = at.x + width - 16;
@@ -116,12 +129,13 @@ void WindowUi::draw_controls(const Brush& brush, const Session& session, ImVec2 
   for (Choice& choice : view_choices(session)) choices.push_back({std::move(choice), true});
   const float least = row_width(brush, choices);
   if (std::vector<Tab> all = tabs(session); !all.empty()) {
-    Shown views{{"", std::move(all)}, false};
-    constexpr float spared = 12;
-    if (x + width_of(brush, views) + kGap + least > right) views.spared = spared;
-    views.folded = x + width_of(brush, views) > right;
-    show(views, x);
-    x += width_of(brush, views) + kGap;
+    const Shown views{{"", all}, false};
+    constexpr float narrower = 12;
+    const float spared = x + width_of(brush, views) + kGap + least > right ? narrower : 0;
+    for (const Shown& each : views_in(brush, all, right - x, spared)) {
+      show(each, x);
+      x += width_of(brush, each) + kGap;
+    }
   }
   float sizes = 0;
   for (const SizeField& field : size_fields(session)) sizes += size_width(brush, field) + kGap;
@@ -234,7 +248,8 @@ void WindowUi::draw_view(const Brush& brush, Session& session, const Backend& ba
   const ImVec2 room{size.x, std::max(1.0f, size.y - top)};
   picture_ = tilescope::picture(session, {double{room.x}, double{room.y}},
                                 double{ImGui::GetIO().DisplayFramebufferScale.x});
-  if (const auto empty = emptiness(session)) {
+  const auto empty = emptiness(session);
+  if (empty && picture_.scene.items.empty()) {
     draw_empty(brush, *empty, view_origin_, room);
     return;
   }

@@ -1,0 +1,30 @@
+#include "core/profile/run_time.h"
+
+#include <fmt/format.h>
+
+namespace tilescope::sim {
+
+RunTime run_time_of(const Record& record) {
+  RunTime out;
+  out.cycles = record.end;
+  out.launch = record.device.times.launch * 1e-6;
+  out.clock = record.device.times.clock;
+  const double inside = record.seconds - out.launch;
+  if (inside > 0) out.clock = static_cast<double>(record.end) / inside * 1e-9;
+  out.seconds = record.timed ? record.seconds : 0;
+  return out;
+}
+
+std::string time_text(double seconds) {
+  return seconds < 1e-3 ? fmt::format("{:.2f} us", seconds * 1e6)
+                        : fmt::format("{:.3f} ms", seconds * 1e3);
+}
+
+std::string text(const RunTime& time) {
+  if (!(time.seconds > 0)) return "";
+  if (!(time.launch > 0)) return time_text(time.seconds);
+  return fmt::format("{} with its launch, {} without", time_text(time.seconds),
+                     time_text(time.without_launch()));
+}
+
+}  // namespace tilescope::sim

@@ -1,0 +1,188 @@
+#include "viz/machine/kernel_tiles.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "core/diff/heat_map.h"
+#include "viz/scene/items.h"
+#include "viz/scene/number_words.h"
+#include "viz/scene/palette.h"
+
+namespace tilescope {
+namespace {
+
+constexpr std::int64_t most_parts = 64;  // in one direction: more are no picture any more
+constexpr double caption = 22, gap = 16;
+
+// A matrix of the output's rows, or of its columns, and of what is summed over.
+struct Operand {
+  const KernelCard::Tensor* tensor = nullptr;
+  std::int64_t summed = 0;  // its extent along that
+  bool turned = false;      // drawn with rows and columns exchanged
+};
+
+// By the names of extents: of D (m, n) the one that has m, or n, and another.
+std::optional<Operand> operand_along(const KernelCard& card, const KernelCard::Tensor& output,
+                                     std::size_t along) {
+  if (output.axes.size() < 2) return {};
+  const std::string& axis = output.axes[output.axes.size() - 2 + along];
+  const std::string& other = output.axes[output.axes.size() - 1 - along];
+  for (const KernelCard::Tensor& tensor : card.tensors) {
+    if (tensor.output || tensor.axes.size() < 2 || tensor.extents.size() < 2) continue;
+    const std::string& rows = tensor.axes[tensor.axes.size() - 2];
+    const std::string& columns = tensor.axes.back();
+    const std::size_t at = tensor.extents.size();
+    if (rows == axis && columns != other)
+      return Operand{&tensor, tensor.extents[at - 1], along == 1};
+    if (columns == axis && rows != other)
+      return Operand{&tensor, tensor.extents[at - 2], along == 0};
+  }
+  return {};
+}
+
+void caption_of(Scene& scene, const KernelCard::Tensor& tensor, Point at, double width,
+                bool turned = false) {
+  const std::string text = fmt::format("{}{}  {}", tensor.name, turned ? "^T" : "", tensor.shape);
+  scene.add(words(at, fitted(text, std::max(30.0, width), small_text, Family::sans), Role::quiet));
+}
+
+void draw_sheet(Scene& scene, const Box& box) {
+  scene.add(Rectangle{box, Ink(Role::panel), {Role::line, 1, false}, 0});
+}
+
+// The parts in the colours of the CTAs that wrote them, with their numbers where these have room.
+void draw_parts(Scene& scene, const KernelRun* run, const Box& box, std::int64_t rows,
+                std::int64_t columns) {
+  const double high = box.height / static_cast<double>(rows),
+               wide = box.width / static_cast<double>(columns);
+  const bool dark = scene.theme.dark;
+  const bool written = run && run->rows == rows && run->columns == columns;
+  if (written) {
+    Image image;
+    image.columns = static_cast<int>(columns);
+    image.rows = static_cast<int>(rows);
+    for (const std::int64_t block : run->writers) {
+      image.rgba.push_back(
+          block < 0 ? scene.theme.panel
+                    : mix(scene.theme.paper, category(block % distinct_categories, dark), 0.5));
+    }
+    image.version = new_image_version();
+    scene.add(Raster{box, std::make_shared<const Image>(std::move(image))});
+  } else {
+    draw_sheet(scene, box);
+  }
+  if (std::min(high, wide) >= 4) {
+    Segments lines;
+    lines.stroke = {written ? Ink(Role::paper, 0.7) : Ink(Role::line), 1, false};
+    for (std::int64_t i = 1; i < rows; ++i) {
+      const double y = box.y + high * static_cast<double>(i);
+      lines.lines.push_back({{box.x, y}, {box.right(), y}});
+    }
+    for (std::int64_t i = 1; i < columns; ++i) {
+      const double x = box.x + wide * static_cast<double>(i);
+      lines.lines.push_back({{x, box.y}, {x, box.bottom()}});
+    }
+    scene.add(std::move(lines));
+  }
+  if (!written) return;
+  for (std::int64_t i = 0; i < rows * columns; ++i) {
+    const std::int64_t block = run->writers[static_cast<std::size_t>(i)];
+    const std::string number = block < 0 ? "-" : fmt::format("{}", block);
+    if (high < 15 || wide < text_width(number, small_text, Family::mono) + 4) continue;
+    scene.add(words({box.x + wide * (static_cast<double>(i % columns) + 0.5),
+                     box.y + high * (static_cast<double>(i / columns) + 0.5)},
+                    number, Family::mono, Across::centre));
+  }
+}
+
+}  // namespace
+
+std::pair<std::int64_t, std::int64_t> parts_of_output(const KernelCard& card) {
+  const KernelCard::Tensor* output = output_of(card);
+  if (!output || output->extents.empty()) return {0, 0};
+  const MatrixShape shape = as_matrix(output->extents);
+  if (shape.rows < 1 || shape.cols < 1) return {0, 0};
+  const auto parts = [&](std::int64_t extent, std::size_t along) {
+    const std::int64_t tile = card.tile.size() >= 2 && output->extents.size() == 2
+                                  ? card.tile[card.tile.size() - 2 + along]
+                                  : 0;
+    const std::int64_t tiles = tile > 0 ? (extent + tile - 1) / tile : std::min(extent, most_parts);
+    return std::clamp<std::int64_t>(tiles, 1, most_parts);
+  };
+  return {parts(shape.rows, 0), parts(shape.cols, 1)};
+}
+
+double draw_kernel_tiles(Scene& scene, const KernelCard& card, const KernelRun* run,
+                         const Box& room) {
+  const KernelCard::Tensor* output = output_of(card);
+  const auto [rows, columns] = parts_of_output(card);
+  if (!output || rows == 0) return 0;
+  const MatrixShape shape = as_matrix(output->extents);
+  auto down = operand_along(card, *output, 0), across = operand_along(card, *output, 1);
+  const bool product = down && across;
+  // One scale for all, but no side so small that nothing is seen of it, nor so large that it takes
+  // the room of the rest.
+  const auto side = [](std::int64_t extent, std::int64_t of) {
+    return std::clamp(
+        static_cast<double>(extent) / static_cast<double>(std::max<std::int64_t>(1, of)), 0.25,
+        1.0);
+  };
+  const std::int64_t largest = std::max({shape.rows, shape.cols, product ? down->summed : 0});
+  const double m = side(shape.rows, largest), n = side(shape.cols, largest),
+               k = product ? side(down->summed, largest) : 0;
+  const double foot = 2 * 18 + 6;
+  const double spare_x = product ? gap : 0, spare_y = caption * (product ? 2 : 1) + foot;
+  double scale = std::min((room.width - spare_x) / (n + k), (room.height - spare_y) / (m + k));
+  scale = std::clamp(scale, std::min(110.0, (room.width - spare_x) / (n + k)), 420.0);
+  const Box d{room.x + k * scale + spare_x, room.y + (product ? k * scale + 2 * caption : caption),
+              n * scale, m * scale};
+  scene.begin("tiles");
+  // The tile that is told about: not at an edge, where there are others.
+  const std::int64_t row = rows / 2, column = columns / 2;
+  const double high = d.height / static_cast<double>(rows),
+               wide = d.width / static_cast<double>(columns);
+  const Box tile{d.x + wide * static_cast<double>(column), d.y + high * static_cast<double>(row),
+                 wide, high};
+  const bool tiled = card.tile.size() >= 2;
+  if (product) {
+    const Box a{room.x, d.y, k * scale, d.height},
+        b{d.x, d.y - caption - k * scale, d.width, k * scale};
+    draw_sheet(scene, a);
+    draw_sheet(scene, b);
+    if (tiled) {
+      scene.add(Rectangle{{a.x, tile.y, a.width, tile.height}, Ink(Role::accent, 0.22), {}, 0});
+      scene.add(Rectangle{{tile.x, b.y, tile.width, b.height}, Ink(Role::accent, 0.22), {}, 0});
+    }
+    caption_of(scene, *down->tensor, {a.x, a.y - 10}, a.width, down->turned);
+    caption_of(scene, *across->tensor, {b.x, b.y - 10}, room.right() - b.x, across->turned);
+  }
+  caption_of(scene, *output, {d.x, d.y - 10}, room.right() - d.x);
+  draw_parts(scene, run, d, rows, columns);
+  if (tiled) scene.add(Rectangle{tile, {}, {Role::accent, 2, false}, 0});
+  scene.end();
+
+  scene.begin("tile map");
+  std::string text;
+  if (tiled && rows * columns == 1) {
+    text = fmt::format("One tile, {} x {} elements.", card.tile[card.tile.size() - 2],
+                       card.tile.back());
+  } else if (tiled) {
+    text = fmt::format("{} x {} tiles of {} x {} elements.", rows, columns,
+                       card.tile[card.tile.size() - 2], card.tile.back());
+  }
+  if (!text.empty()) text += " ";
+  text += run && !run->writers.empty() ? "A colour is the CTA that wrote a part."
+                                       : "Which CTA makes which is seen when it has run.";
+  double y = d.bottom() + 16;
+  for (const std::string& line : wrapped(text, room.width, 2)) {
+    scene.add(words({room.x, y}, line, Role::quiet));
+    y += 18;
+  }
+  scene.end();
+  return y - room.y;
+}
+
+}  // namespace tilescope

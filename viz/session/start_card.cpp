@@ -1,0 +1,213 @@
+#include "viz/session/start_card.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "viz/layout/layout_view.h"
+#include "viz/scene/items.h"
+#include "viz/scene/number_words.h"
+#include "viz/scene/palette.h"
+#include "viz/session/layout_study.h"
+#include "viz/session/session.h"
+
+namespace tilescope {
+namespace {
+
+struct First {
+  std::string_view word, command;
+};
+struct Way {
+  std::string_view title, text;
+  std::array<First, 3> steps;
+};
+
+constexpr std::array ways = {
+    Way{"Learn layouts",
+        "Write a layout in CuTe's notation above and see which cell lies where, who owns it, "
+        "which bank it is in. The lessons begin with coordinates and end with a kernel.",
+        {{{"Begin the lessons", "lesson layouts"},
+          {"A first layout", "open preset 9x32"},
+          {"Threads of a tensor core", "open preset Volta 8x8 quadpair"}}}},
+    Way{"Watch a kernel",
+        "Run a real kernel on the simulator and see it move: copies in flight, stages, barriers, "
+        "tensor core, who waits for whom. Forwards and backwards, without a GPU.",
+        {{{"A product on Blackwell", "open hgemm_v7"},
+          {"A product on Hopper", "open wgmma_v5"},
+          {"An elementwise sum", "open elementwise_add"}}}},
+    Way{"Check my kernel",
+        "Any PTX with a launch file, or what `tilescope capture -- PROGRAM` wrote: drop the file "
+        "here, or name it. A race, a missing wait, a wrong element is told with its line.",
+        {{{"Open a file", "palette open"},
+          {"All commands", "commands"},
+          {"Show me around", "tour"}}}},
+};
+
+constexpr double start_edge = 24, start_line = 20, start_row = 36;
+
+double wide(std::string_view text, FontWeight weight = FontWeight::regular) {
+  return text_width(text, small_text, Family::sans, weight);
+}
+
+// Answers how high it is; draws where it is given a scene.
+double draw_way(Scene* scene, const Way& way, const Box& box, bool first_of_all) {
+  double y = box.y + 28;
+  const double width = box.width - 2 * between;
+  if (scene) {
+    scene->begin(std::string(way.title));
+    scene->add(Rectangle{box, Ink(Role::panel), {Role::line, 1, false}, 6});
+    scene->add(
+        words({box.x + between, y},
+              fitted(std::string(way.title), width, heading_text, Family::sans, FontWeight::bold),
+              heading_text, FontWeight::bold));
+  }
+  y += 30;
+  for (const std::string& line : wrapped(way.text, width, 12)) {
+    if (scene) scene->add(words({box.x + between, y}, line, Role::quiet));
+    y += start_line;
+  }
+  y += 8;
+  for (const First& step : way.steps) {
+    const bool loud = &step == &way.steps.front();
+    const Box button{box.x + between, y, width, start_row - 6};
+    if (scene) {
+      Rectangle shape{button, loud && first_of_all ? Ink(Role::accent) : Ink(Role::paper), {}, 4};
+      if (!(loud && first_of_all)) {
+        shape.stroke = {loud ? Ink(Role::accent) : Ink(Role::line), 1, false};
+      }
+      scene->add(shape);
+      scene->add(words(button.centre(),
+                       fitted(std::string(step.word), width - 16, small_text, Family::sans),
+                       loud && first_of_all ? Role::paper : Role::text, Across::centre));
+      scene->targets.push_back({button, std::string(step.command), std::string(step.command)});
+    }
+    y += start_row;
+  }
+  if (scene) scene->end();
+  return y + 10 - box.y;
+}
+
+// A layout's offsets in small, from blue to yellow.
+std::shared_ptr<const Image> small_picture(const LayoutView& view) {
+  constexpr std::int64_t most = 64;
+  const Panel& panel = view.panels().back();
+  const std::int64_t rows = std::min(panel.rows, most), columns = std::min(panel.columns, most);
+  if (rows < 1 || columns < 1) return nullptr;
+  Image image;
+  image.rows = static_cast<int>(rows);
+  image.columns = static_cast<int>(columns);
+  const int number = static_cast<int>(view.panels().size()) - 1;
+  std::vector<std::int64_t> offsets;
+  for (std::int64_t r = 0; r < rows; ++r) {
+    for (std::int64_t c = 0; c < columns; ++c) {
+      const Cell cell{number, 0, r * panel.rows / rows, c * panel.columns / columns};
+      offsets.push_back(view.exists(cell) ? view.offset(cell) : 0);
+    }
+  }
+  const std::int64_t largest =
+      std::max<std::int64_t>(1, *std::max_element(offsets.begin(), offsets.end()));
+  for (const std::int64_t offset : offsets) {
+    image.rgba.push_back(quantity(static_cast<double>(offset) / static_cast<double>(largest)));
+  }
+  image.version = new_image_version();
+  return std::make_shared<const Image>(std::move(image));
+}
+
+const std::vector<std::shared_ptr<const Image>>& small_pictures(const Session& session) {
+  KernelPage& page = session.page;
+  if (page.layouts_of == session.state.kernel) return page.pictures;
+  page.layouts_of = session.state.kernel;
+  page.pictures.clear();
+  for (const KernelCard::OwnLayout& own : session.state.kernel->layouts) {
+    const auto view = study_view(own.expression, {});
+    page.pictures.push_back(view ? small_picture(*view) : nullptr);
+  }
+  return page.pictures;
+}
+
+}  // namespace
+
+bool shows_start(const Session& session) {
+  const ViewState& state = session.state;
+  return shows_layout(state.view) && !state.layout && !state.kernel && state.file.empty();
+}
+
+void draw_start(Scene& scene, Size size) {
+  const double width = std::max(120.0, size.width - 2 * start_edge);
+  constexpr double least = 210;
+  const bool beside = width >= 3 * least + 2 * between;
+  const double each = beside ? std::min(340.0, (width - 2 * between) / 3) : std::min(width, 520.0);
+  const double all = beside ? 3 * each + 2 * between : each;
+  double high = 0;
+  for (const Way& way : ways) high = std::max(high, draw_way(nullptr, way, {0, 0, each, 0}, false));
+  const double x = std::max(start_edge, (size.width - all) / 2);
+  double y = start_edge;
+  if (beside) y = std::max(start_edge, (size.height - high - 60) / 2 - 20);
+  scene.begin("start");
+  const std::string title = "What brings you here?";
+  if (size.height > 300) {
+    scene.add(words({x, y + 10}, fitted(title, width, title_text, Family::sans, FontWeight::bold),
+                    title_text, FontWeight::bold));
+    y += 44;
+  }
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    const double own = draw_way(nullptr, ways[i], {0, 0, each, 0}, false);
+    const Box box{beside ? x + static_cast<double>(i) * (each + between) : x, y, each,
+                  beside ? high : own};
+    draw_way(&scene, ways[i], box, i == 0);
+    if (!beside) y += own + 12;
+  }
+  scene.end();
+}
+
+bool shows_own_layouts(const Session& session) {
+  const ViewState& state = session.state;
+  return state.view == ViewName::layout && !state.layout && state.kernel &&
+         !state.kernel->layouts.empty();
+}
+
+double draw_own_layouts(Scene& scene, const Session& session, Size size, double scrolled) {
+  const KernelCard& card = *session.state.kernel;
+  const double width = std::max(80.0, size.width - 2 * start_edge);
+  double y = start_edge - scrolled;
+  draw_title(scene, fmt::format("The layouts of {}", card.name), {start_edge, y + 8});
+  y += 42;
+  constexpr double picture = 88;
+  const double column = width >= 700 ? (width - between_groups) / 2 : width;
+  double x = start_edge, low = y;
+  scene.begin("layouts");
+  const auto& pictures = small_pictures(session);
+  for (std::size_t i = 0; i < card.layouts.size(); ++i) {
+    const KernelCard::OwnLayout& own = card.layouts[i];
+    const Box box{x, y, column, picture + 16};
+    scene.add(Rectangle{box, Ink(Role::panel), {Role::line, 1, false}, 6});
+    const Box room{x + 8, y + 8, picture, picture};
+    if (pictures[i]) scene.add(Raster{room, pictures[i]});
+    const double from = room.right() + between, words_room = box.right() - from - 8;
+    scene.add(words({from, y + 18},
+                    fitted(own.name, words_room, small_text, Family::sans, FontWeight::bold),
+                    FontWeight::bold));
+    double line = y + 40;
+    for (const std::string& each : wrapped(own.help, words_room, 2)) {
+      scene.add(words({from, line}, each, Role::quiet));
+      line += 18;
+    }
+    scene.add(words({from, std::max(line, y + 78)},
+                    fitted(own.expression, words_room, small_text, Family::mono), Family::mono));
+    scene.targets.push_back({box, "open layout " + own.expression, "opens " + own.expression});
+    low = box.bottom();
+    if (column < width && x == start_edge) {
+      x = start_edge + column + between_groups;
+    } else {
+      x = start_edge;
+      y += box.height + 12;
+    }
+  }
+  scene.end();
+  return std::max(0.0, low + scrolled + start_edge - size.height);
+}
+
+}  // namespace tilescope
