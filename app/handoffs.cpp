@@ -38,11 +38,15 @@ Outcome<PreparedRun> prepare(const HandoffsOptions& options, std::int64_t proces
   return prepare_run(options.of, *run);
 }
 
-Outcome<sim::Record> recorded(const HandoffsOptions& options, Terminal& terminal) {
+}  // namespace
+
+Outcome<RecordedRun> recorded_run(const HandoffsOptions& options, Terminal& terminal) {
   if (options.of.ends_with(".tsr")) {
     const Outcome<std::vector<std::byte>> file = read_file(options.of);
     if (!file) return file.error();
-    return read_record(*file, options.of);
+    Outcome<sim::Record> record = read_record(*file, options.of);
+    if (!record) return record.error();
+    return RecordedRun{std::move(*record), {}, {}};
   }
   Outcome<PreparedRun> run = prepare(options, 0);
   if (!run) return run.error();
@@ -72,7 +76,17 @@ Outcome<sim::Record> recorded(const HandoffsOptions& options, Terminal& terminal
     terminal.say(text_of_reports(one.execution->reports(), false));
     terminal.say("What was handed on until then:");
   }
-  return take_record(recorder, *run, order.device);
+  order.recorder = nullptr;
+  sim::Record record = take_record(recorder, *run, order.device);
+  return RecordedRun{std::move(record), std::move(*run), std::move(order)};
+}
+
+namespace {
+
+Outcome<sim::Record> recorded(const HandoffsOptions& options, Terminal& terminal) {
+  Outcome<RecordedRun> run = recorded_run(options, terminal);
+  if (!run) return run.error();
+  return std::move(run->record);
 }
 
 Json json_of(const sim::Record& record, const sim::Pipeline& pipeline) {

@@ -4,9 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "app/runs.h"
 #include "app/terminal.h"
+#include "core/record/record.h"
 #include "viz/machine/run_result.h"
 
 namespace tilescope {
@@ -19,6 +22,15 @@ struct HandoffsOptions {
   std::uint64_t block = 0;
   std::uint64_t uses = 12;  // of each ring in the ledger
 };
+
+// A run by a chip's clock, and its record; of a record's file the record alone. A fault is told,
+// and what came until then is there.
+struct RecordedRun {
+  sim::Record record;
+  std::optional<PreparedRun> run;
+  Order order;  // without a recorder
+};
+Outcome<RecordedRun> recorded_run(const HandoffsOptions& options, Terminal& terminal);
 
 // Answers the exit code.
 int explain_handoffs(const HandoffsOptions& options, Terminal& terminal);

@@ -116,6 +116,7 @@ std::span<const CommandGroup> command_groups() {
       CommandGroup{"Steps", walk_commands()},
       CommandGroup{"Breakpoints", break_commands()},
       CommandGroup{"Theatre", theatre_commands()},
+      CommandGroup{"Product", product_commands()},
       CommandGroup{"Timeline", timeline_commands()},
       CommandGroup{"Compare", compare_commands()},
       CommandGroup{"Memory", memory_commands()},

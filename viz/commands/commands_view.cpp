@@ -10,6 +10,7 @@
 
 #include "viz/scene/command_text.h"
 #include "viz/session/open.h"
+#include "viz/session/product_session.h"
 #include "viz/session/seek.h"
 #include "viz/session/theatre_session.h"
 #include "viz/session/timeline_session.h"
@@ -36,6 +37,10 @@ Answer run_select(Session& session, Backend& backend, std::string_view arguments
       if (const auto live = live_run(session, backend); !live) return live.error();
     }
     session.state.view = view->id;
+    // What is selected in the timeline is opened, where it is a product.
+    const auto products = view->id == ViewName::product ? product_index(session) : nullptr;
+    const auto selected = products ? selected_product(session, *products) : std::nullopt;
+    if (selected) session.state.product.number = selected;
     show_in_field(session);
     return view->said.empty() ? fmt::format("Showing the {}.", view->name)
                               : fmt::format("Showing {}.", view->said);
@@ -369,12 +374,13 @@ Answer run_export(Session& session, Backend& backend, std::string_view arguments
 }
 
 constexpr std::array kViewCommands = {
-    WindowCommand{"select",
-                  "layout | banks | sectors | bits | matrices | diff | theatre | timeline | "
-                  "source | "
-                  "registers | barriers | memory | tmem | compare | lesson | inspector",
-                  "changes the view, or the panel at the right", "select diff", "", run_select,
-                  nullptr, true},
+    WindowCommand{
+        "select",
+        "layout | banks | sectors | bits | matrices | diff | theatre | timeline | product | "
+        "source | "
+        "registers | barriers | memory | tmem | compare | lesson | inspector",
+        "changes the view, or the panel at the right", "select diff", "", run_select, nullptr,
+        true},
     WindowCommand{"pick", "ROW COLUMN [GRID [SLICE]] | event N | nothing",
                   "selects a cell, a matrix element or an event of the timeline, counted from 0",
                   "pick 3 5", "", run_pick, nullptr, true},

@@ -112,6 +112,61 @@ std::optional<std::pair<u32, u32>> holder(const sim::Fragment& f, u32 place) {
   return std::pair(index % 32, index / 32);
 }
 
+sim::Fragment fragment_of(const ProductView& view) {
+  const ProductSeen& p = view.seen();
+  return p.issue.unit == ProductUnit::wgmma
+             ? sim::group_d_fragment(sim::group_form(*view.program, view.program->code[p.issue.pc]))
+             : sim::mma_forms()[p.form].d_fragment;
+}
+
+void find_owners(ProductView& view) {
+  const ProductSeen& p = view.seen();
+  view.owners.assign(std::size_t{p.m} * p.n, ProductView::nobody);
+  if (p.issue.unit != ProductUnit::tcgen05) {
+    const sim::Fragment fragment = fragment_of(view);
+    const bool group = p.issue.unit == ProductUnit::wgmma;
+    for (u32 w = 0; w < (group ? 4u : 1u); ++w) {
+      const u32 warp = group ? p.issue.group * 4 + w : p.issue.warp;
+      for (std::size_t i = 0; i < fragment.place.size(); ++i) {
+        const std::size_t at = std::size_t{w} * sim::warp_rows * p.n + fragment.place[i];
+        if (at < view.owners.size()) {
+          view.owners[at] = static_cast<std::uint16_t>(warp * 32 + i % 32);
+        }
+      }
+    }
+    return;
+  }
+  // Cells of TMEM, by the loads that take them.
+  std::vector<std::uint16_t> cells(128 * 512, ProductView::nobody);
+  for (auto load = view.loads.rbegin(); load != view.loads.rend(); ++load) {
+    const ptx::Instruction& i = view.program->code[load->pc];
+    const auto shape = static_cast<sim::MoveShape>(i.modifiers[ptx::Field::cells]);
+    const sim::CellRange& first = load->cells.front();
+    const u32 split = load->cells.size() > 1 ? load->cells[1].column - first.column : 0;
+    const u32 packed = i.modifiers.has(ptx::Field::packing) ? 2 : 1;
+    for (u32 r = 0; r < view.program->operands_of(i)[0].count; ++r) {
+      for (u32 l = 0; l < 32; ++l) {
+        const sim::MovedCell at = sim::moved_cell(shape, l, r, split);
+        for (u32 half = 0; half < packed; ++half) {
+          const u32 lane = first.lane + at.row, column = first.column + at.column * packed + half;
+          if (lane < 128 && column < 512) {
+            cells[lane * 512 + column] = static_cast<std::uint16_t>(load->warp * 32 + l);
+          }
+        }
+      }
+    }
+  }
+  for (std::size_t i = 0; i < p.parts.size(); ++i) {
+    const sim::SumPart& part = p.parts[i];
+    for (u32 r = 0; r < part.rows; ++r) {
+      for (u32 c = 0; c < part.columns; ++c) {
+        view.owners[std::size_t{part.row + r} * p.n + part.column + c] =
+            cells[(p.cells[i].lane + r) % 128 * 512 + (p.cells[i].column + c) % 512];
+      }
+    }
+  }
+}
+
 void name_it(ProductView& view, const sim::Record& record, u32 pc) {
   if (pc >= record.lines.size()) return;
   const sim::RecordedLine& line = record.lines[pc];
@@ -126,15 +181,32 @@ void name_it(ProductView& view, const sim::Record& record, u32 pc) {
 // `before` is what the last one left: the first one's alone is kept.
 void put_sum(ProductView& view, std::vector<ProductSeen>& all, std::size_t one) {
   const std::vector<std::size_t> which = sim::sum_of(all, one);
+  auto sum = std::make_shared<std::vector<ProductSeen>>();
   for (std::size_t i = 0; i < which.size(); ++i) {
     if (which[i] == one) view.at = i;
-    view.sum.push_back(std::move(all[which[i]]));
+    sum->push_back(std::move(all[which[i]]));
   }
-  for (std::size_t i = 1; i < view.sum.size(); ++i) view.sum[i].before = {};
-  const ProductSeen& first = view.sum.front();
+  for (std::size_t i = 1; i < sum->size(); ++i) (*sum)[i].before = {};
+  const ProductSeen& first = sum->front();
   const bool zeros =
       std::all_of(first.before.begin(), first.before.end(), [](std::uint64_t p) { return p == 0; });
   view.whole = !first.accumulate || (first.issue.unit != ProductUnit::tcgen05 && zeros);
+  view.products = std::move(sum);
+}
+
+// What is of one product alone.
+void put_one(ProductView& view, const sim::Record& record, const ProductIndex& index) {
+  const ProductSeen& p = view.seen();
+  view.issued = view.begin = static_cast<sim::Cycle>(std::max(0.0, p.issue.begin));
+  view.end = static_cast<sim::Cycle>(std::max(0.0, p.issue.end));
+  if (index.async() && view.number < index.size()) {
+    const sim::Event e = record.events[index.events[view.number]];
+    view.issued = e.issue;
+    view.begin = e.begin;
+    view.end = e.end == sim::never_ends ? record.end : e.end;
+  }
+  view.descriptors = descriptors_of(p);
+  name_it(view, record, p.issue.pc);
 }
 
 }  // namespace
@@ -189,9 +261,8 @@ Outcome<std::shared_ptr<const ProductView>> open_product(
     std::vector<ProductSeen> all = *index.of_warp;
     view->numbers = sim::sum_of(all, number);
     put_sum(*view, all, number);
-    const sim::ProductIssue& issue = view->seen().issue;
-    view->issued = view->begin = view->end = static_cast<sim::Cycle>(std::max(0.0, issue.begin));
-    name_it(*view, record, issue.pc);
+    put_one(*view, record, index);
+    find_owners(*view);
     return std::shared_ptr<const ProductView>(std::move(view));
   }
   const sim::EventId event = index.events[number];
@@ -246,15 +317,21 @@ Outcome<std::shared_ptr<const ProductView>> open_product(
   for (const std::size_t i : sim::sum_of(all, one)) view->numbers.push_back(numbers[i]);
   put_sum(*view, all, one);
   if (!record.timed) view->numbers[view->at] = number;
-  view->issued = e.issue;
-  view->begin = e.begin;
-  view->end = e.end == sim::never_ends ? record.end : e.end;
-  view->descriptors = descriptors_of(view->seen());
   const auto own = std::find(pipeline.blocks.begin(), pipeline.blocks.end(), index.block);
   view->loads =
       loads_of(record, pipeline, static_cast<std::uint8_t>(own - pipeline.blocks.begin()), event);
-  name_it(*view, record, e.pc);
+  put_one(*view, record, index);
+  find_owners(*view);
   return std::shared_ptr<const ProductView>(std::move(view));
+}
+
+std::shared_ptr<const ProductView> at_step(const ProductView& view, const sim::Record& record,
+                                           const ProductIndex& index, std::size_t step) {
+  auto out = std::make_shared<ProductView>(view);
+  out->at = step;
+  out->number = view.numbers[step];
+  put_one(*out, record, index);
+  return out;
 }
 
 ElementPlace ProductView::place(u32 row, u32 column) const {
@@ -291,9 +368,7 @@ ElementPlace ProductView::place(u32 row, u32 column) const {
     return out;
   }
   const bool group = p.issue.unit == ProductUnit::wgmma;
-  const sim::Fragment fragment =
-      group ? sim::group_d_fragment(sim::group_form(*program, program->code[p.issue.pc]))
-            : sim::mma_forms()[p.form].d_fragment;
+  const sim::Fragment fragment = fragment_of(*this);
   const u32 own = group ? row % sim::warp_rows : row;
   const auto found = holder(fragment, own * p.n + column);
   if (!found) return out;
@@ -305,15 +380,14 @@ ElementPlace ProductView::place(u32 row, u32 column) const {
 }
 
 sim::ElementTrace ProductView::trace(std::size_t which, u32 row, u32 column) const {
-  if (!sum[which].before.empty()) return trace_of(sum[which], row, column);
-  ProductSeen one = sum[which];
-  one.before = sum[which - 1].after;
-  return trace_of(one, row, column);
+  const ProductSeen& p = sum()[which];
+  if (!p.before.empty()) return trace_of(p, row, column);
+  return trace_of(p, row, column, sum()[which - 1].after[std::size_t{row} * p.n + column]);
 }
 
 std::vector<sim::ElementTrace> ProductView::traces(u32 row, u32 column) const {
   std::vector<sim::ElementTrace> out;
-  for (std::size_t i = 0; i < sum.size(); ++i) out.push_back(trace(i, row, column));
+  for (std::size_t i = 0; i < sum().size(); ++i) out.push_back(trace(i, row, column));
   return out;
 }
 
@@ -346,6 +420,14 @@ std::string ProductView::instruction_name() const {
     default:
       return text.find("wmma") != std::string::npos ? "wmma.mma" : "mma.sync";
   }
+}
+
+std::string bits_text(const sim::BitField& f) {
+  return f.count == 1 ? fmt::format("{}", f.low) : fmt::format("{}-{}", f.low, f.low + f.count - 1);
+}
+
+std::string value_text(const sim::BitField& f) {
+  return f.value < 10 ? fmt::format("{}", f.value) : fmt::format("0x{:x}", f.value);
 }
 
 std::string number_text(double value) {

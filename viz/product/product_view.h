@@ -74,16 +74,18 @@ class ProductView {
   bool timed = false;
   std::string kernel, text;  // the instruction
   std::uint32_t ptx_line = 0;
-  std::string site;                   // "kernels/hopper/wgmma_v1.cu:74"; empty: not known
-  std::vector<sim::ProductSeen> sum;  // that add to one sum, in order; `before` of the first alone
-  std::vector<std::size_t> numbers;   // of each of them in the index; index.size(): not known
-  std::size_t at = 0;                 // which of them it is
-  bool whole = true;                  // the sum begins with the first of them
+  std::string site;  // "kernels/hopper/wgmma_v1.cu:74"; empty: not known
+  // Those that add to one sum, in order, each behind the one before: `before` of the first alone.
+  std::shared_ptr<const std::vector<sim::ProductSeen>> products;
+  std::vector<std::size_t> numbers;  // of each of them in the index; its size: not known
+  std::size_t at = 0;                // which of them it is
+  bool whole = true;                 // the sum begins with the first of them
   std::vector<DescriptorView> descriptors;
   std::vector<ProductLoad> loads;
   sim::Cycle issued = 0, begin = 0, end = 0;
 
-  const sim::ProductSeen& seen() const { return sum[at]; }
+  const std::vector<sim::ProductSeen>& sum() const { return *products; }
+  const sim::ProductSeen& seen() const { return sum()[at]; }
   ElementPlace place(std::uint32_t row, std::uint32_t column) const;
   // Of every product of the sum, in order.
   std::vector<sim::ElementTrace> traces(std::uint32_t row, std::uint32_t column) const;
@@ -95,6 +97,9 @@ class ProductView {
   };
   std::vector<Piece> pieces(bool of_a) const;
   std::string instruction_name() const;  // "tcgen05.mma"
+  // Of each element of D, row after row, whose it is: warp * 32 + lane, or nobody.
+  static constexpr std::uint16_t nobody = 0xffff;
+  std::vector<std::uint16_t> owners;
 
   std::shared_ptr<const ptx::Program> program;
 };
@@ -103,6 +108,14 @@ class ProductView {
 Outcome<std::shared_ptr<const ProductView>> open_product(
     const sim::Record& record, const sim::Pipeline& pipeline, const ProductIndex& index,
     std::size_t number, const sim::Stepper& stepper, const std::function<bool()>& keep_on = {});
+
+// Another product of the same sum.
+std::shared_ptr<const ProductView> at_step(const ProductView& view, const sim::Record& record,
+                                           const ProductIndex& index, std::size_t step);
+
+// Of a descriptor's field: "16-29", "0x40".
+std::string bits_text(const sim::BitField& field);
+std::string value_text(const sim::BitField& field);
 
 // What an element of A or of B is, as text: "-1.25"; NaN and infinities as such.
 std::string number_text(double value);

@@ -16,6 +16,7 @@ enum class ViewName : std::uint8_t {
   diff,
   theatre,   // of a run, from its record: its pipeline at one time
   timeline,  // of a run, from its record
+  product,   // of tensor cores, opened: bits, bytes, sums, numbers
   // Of a run, where its machine is: those who execute, and what they see.
   source,
   registers,

@@ -164,6 +164,7 @@ void forget_run(Session& session) {
   state.timeline.reset();
   state.timeline_choice = {};
   state.theatre = {};
+  state.product = {};
   session.hovered.event = session.hovered.baseline = sim::no_event;
   session.hovered.idle.reset();
   session.timeline_viewport = {};
@@ -264,6 +265,7 @@ void show_result(Session& session, FinishedRun run) {
   state.timeline = std::move(run.timeline);
   state.timeline_choice = {};
   state.theatre = {};
+  state.product = {};
   session.hovered.event = session.hovered.baseline = sim::no_event;
   session.hovered.idle.reset();
   session.timeline_viewport = {};
@@ -274,7 +276,8 @@ void show_result(Session& session, FinishedRun run) {
   session.matrices_rasters = session.diff_rasters = {};
   session.diff_viewport = {};
   // Who looks at what happened over time goes on looking at it.
-  const bool over_time = state.view == ViewName::timeline || state.view == ViewName::theatre;
+  const bool over_time = state.view == ViewName::timeline || state.view == ViewName::theatre ||
+                         state.view == ViewName::product;
   if (!over_time || !state.timeline) state.view = view_after_run(state);
   if (state.result->end == RunResult::End::fault) show_fault(state);
   show_in_field(session);

@@ -92,6 +92,7 @@ struct Hovered {
   sim::EventId baseline = sim::no_event;
   std::optional<std::uint32_t> byte;  // of the block's shared memory
   std::optional<RunCursor::Cell> tmem;
+  std::optional<ProductSpot> product;
 
   friend bool operator==(const Hovered&, const Hovered&) = default;
 };
@@ -103,6 +104,24 @@ struct TheatreCache {
   std::shared_ptr<const TheatreView> view;
   bool playing = false, loops = false;
   double speed = 600;  // cycles for a second of the reader's
+};
+
+// The product that is open, which the machine was brought to once more; made anew where another
+// run, CTA or sum is looked at.
+struct ProductCache {
+  std::shared_ptr<const TimelineView> of;
+  std::shared_ptr<const LiveRun> live;
+  std::uint64_t block = 0;
+  std::uint32_t warp = 0;
+  std::shared_ptr<const ProductIndex> index;
+  std::shared_ptr<const ProductView> view;
+  std::string problem;  // why there is none of this number
+  std::optional<std::size_t> number;
+  std::uint32_t row = 0, column = 0;
+  std::shared_ptr<const std::vector<sim::ElementTrace>> traces;
+  ProductImages images;
+  bool playing = false;
+  double played = 0;  // seconds of the step that is shown
 };
 
 struct Session {
@@ -125,6 +144,7 @@ struct Session {
   mutable MemoryViews memory;
 
   mutable TheatreCache theatre;
+  mutable ProductCache product;
   mutable AccessCache access;  // no state: what can be computed anew
   Overlay overlay;
   Script script;
@@ -181,6 +201,7 @@ struct Picture {
   std::optional<MatricesFrame> matrices;
   std::optional<TimelineFrame> timeline;
   std::optional<TheatreFrame> theatre;
+  std::optional<ProductFrame> product;
   std::optional<TimelineFrame> timeline_above;  // the baseline's, where it is drawn
   std::optional<MemoryFrame> memory;
   std::optional<TensorFrame> tensor;

@@ -162,6 +162,7 @@ void add_steps(const StepRule& rule, const std::vector<StepTrace>& told,
     step.what = products_and(static_cast<int>(t.kept.size()), with);
     step.aligned = !t.special;
     step.special = t.special;
+    step.largest = t.largest;
     step.unit = t.unit;
     step.bits = rule.half_accumulator ? 11 : rule.significant;
     step.before = t.before;
@@ -449,10 +450,10 @@ bool is_disabled(const ProductSeen& p, u32 row, u32 column) {
 
 }  // namespace
 
-ElementTrace trace_of(const ProductSeen& p, u32 row, u32 column) {
+ElementTrace trace_of(const ProductSeen& p, u32 row, u32 column, std::optional<u64> before) {
   ElementTrace out;
   const std::size_t at = std::size_t{row} * p.n + column;
-  out.before = p.before[at];
+  out.before = before ? *before : p.before[at];
   out.after = p.after[at];
   if (of_warp(p)) {
     const Mma& mma = form_of(p);

@@ -7,6 +7,7 @@
 // Law: where steps are known, `after` of the last is what the machine has written, bit for bit.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,10 +26,10 @@ struct TracedTerm {
 struct TracedStep {
   std::string what;  // "16 products and the accumulator, at once"
   std::vector<TracedTerm> terms;
-  bool aligned = false;  // terms are multiples of 2^unit; below that they are cut off
-  int unit = 0;
-  bool special = false;    // infinities or NaN among them
-  double accumulator = 0;  // before; and what of it counted
+  bool aligned = false;       // terms are multiples of 2^unit; below that they are cut off
+  int largest = 0, unit = 0;  // the exponent that they are aligned to
+  bool special = false;       // infinities or NaN among them
+  double accumulator = 0;     // before; and what of it counted
   double kept = 0;
   double sum = 0;  // of what was kept, exact; where it is no number, see `special`
   std::uint64_t before = 0, after = 0;  // patterns of the accumulator
@@ -52,8 +53,10 @@ struct ElementTrace {
   std::string_view rule, source;  // how sums are rounded, in a sentence; and where that is from
 };
 
-// Of element (row, column) of D of the product, which are below m and n.
-ElementTrace trace_of(const ProductSeen& product, std::uint32_t row, std::uint32_t column);
+// Of element (row, column) of D of the product, which are below m and n. `before`: what it was
+// before, where the product does not keep that.
+ElementTrace trace_of(const ProductSeen& product, std::uint32_t row, std::uint32_t column,
+                      std::optional<std::uint64_t> before = {});
 
 // How D's patterns are numbers.
 double value_in(const ProductSeen& product, std::uint64_t pattern);

@@ -1,8 +1,8 @@
 // tcgen05.ld, st and wait (PTX ISA 9.7.16.8): between TMEM and the registers of a warp.
 //
 // Warp w reaches lanes 32 * (w % 4) and the 31 behind them; which cell a register holds is in
-// move_shape.h. With .pack::16b a register holds the lower
-// halves of two neighbouring columns, which are twice as many then; .unpack::16b is the reverse.
+// move_shape.h. With .pack::16b a register holds the lower halves of two neighbouring columns,
+// which are twice as many then; .unpack::16b is the reverse.
 //
 // Both take effect at their issue, also with --lazy: until the warp's wait whoever touches their
 // cells is at fault, so that no later moment could be told from this one; and registers that a ld
