@@ -4,6 +4,19 @@
 #include "viz/product/product_painter.h"
 
 namespace tilescope {
+namespace {
+
+bool is_idle(const sim::BitField& f) {
+  if (f.value != 0) return false;
+  for (const std::string_view name : {"leading stride mode", "sparsity selector", "sparse",
+                                      "saturate", "negate A", "negate B", "largest shift of .ws"}) {
+    if (f.name == name) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 void ProductPainter::draw_bits(const Box& room) {
   scene_.begin("bits", Box{room.x - 2, room.y - 2, room.width + 4, room.height + 4});
   const auto& all = v_.descriptors;
@@ -12,6 +25,13 @@ void ProductPainter::draw_bits(const Box& room) {
     return std::equal(a.fields.begin(), a.fields.end(), b.fields.begin(), b.fields.end(),
                       [](const auto& f, const auto& g) { return f.name == g.name; });
   };
+  // Where the room is too low for all, fields that are 0 and say nothing are told by their hints
+  // alone.
+  std::size_t fields = 0;
+  for (const DescriptorView& d : all) {
+    if (&d == &all[0] || d.width == 32) fields += d.fields.size();
+  }
+  brief_ = 15.5 * static_cast<double>(fields) + 150 > room.height;
   double y = room.y;
   std::size_t i = 0;
   while (i < all.size() && y + 60 < room.bottom()) {
@@ -67,15 +87,16 @@ double ProductPainter::draw_descriptor(const DescriptorView& d, const Descriptor
   y += 6;
   for (std::size_t i = 0; i < d.fields.size() && y + 8 < room.bottom(); ++i) {
     const sim::BitField& f = d.fields[i];
+    if (brief_ && is_idle(f) && (!other || other->fields[i].value == 0)) continue;
     std::string value = value_text(f), meaning = f.meaning, more = d.otherwise[i];
     if (other && other->fields[i].value != f.value) {
       value += ", " + value_text(other->fields[i]);
       meaning = fmt::format("A: {}; B: {}", f.meaning, other->fields[i].meaning);
     }
     scene_.add(Rectangle{{room.x, y - 5, 8, 10}, Ink(field_colour(i)), {}, 2});
-    line({room.x + 14, y}, bits_text(f), 40, Role::quiet, Family::mono);
-    line({room.x + 56, y}, f.name, 122, Role::text);
-    const double at = room.x + 182;
+    line({room.x + 13, y}, bits_text(f), 46, Role::quiet, Family::mono);
+    line({room.x + 62, y}, f.name, 124, Role::text);
+    const double at = room.x + 190;
     line({at, y}, value, 100, Role::text, Family::mono);
     const double after = at + std::max(14.0, text_width(value, small_text, Family::mono)) + 8;
     if (after + 30 < room.right()) {

@@ -85,7 +85,7 @@ void ProductPainter::make_images() {
 // A at the left of D, B above it.
 void ProductPainter::draw_matrices(const Box& room) {
   scene_.begin("matrices");
-  heading(room, "A, B and D", "colour: 16 bytes in A and B, warp and lane in D");
+  heading(room, "A, B and D", "hues: 16 bytes; of D warps");
   const double depth = std::clamp(std::min(room.width, room.height) * 0.2, 34.0, 96.0);
   const double top = room.y + 36, left = room.x + 4;
   const double width = std::max(40.0, room.width - depth - 16),
@@ -103,15 +103,12 @@ void ProductPainter::draw_matrices(const Box& room) {
     scene_.add(Raster{box, image});
     scene_.add(Rectangle{box, {}, {Role::line, 1, false}, 0});
   }
-  const auto name = [&](Point at, std::string text) {
-    scene_.add(words(at, std::move(text), Role::quiet));
-  };
-  name({left, frame_.a.y - 10}, fmt::format("A {} x {}", p_.m, p_.k));
-  line({frame_.b.x, top - 10}, fmt::format("B {} x {} (k goes down)", p_.k, p_.n), wide,
-       Role::quiet);
-  line({frame_.d.x, frame_.d.bottom() + 12},
-       fmt::format("D {} x {}, {}: a click opens an element", p_.m, p_.n, d_type(p_)), wide,
-       Role::quiet);
+  const double beside = top + std::max(8.0, depth / 2 - 8);
+  line({left, beside}, "A", depth, Role::quiet);
+  line({left, beside + 15}, fmt::format("{} x {}", p_.m, p_.k), depth + 6, Role::quiet);
+  line({frame_.b.x, top - 10}, fmt::format("B {} x {}, k down", p_.k, p_.n), wide, Role::quiet);
+  line({frame_.d.x, frame_.d.bottom() + 12}, fmt::format("D {} x {}, {}", p_.m, p_.n, d_type(p_)),
+       wide, Role::quiet);
   // The row and the column that meet in the element.
   const double row_high = frame_.d.height / p_.m, column_wide = frame_.d.width / p_.n;
   const auto at_least = [](Box box, double side) {
@@ -152,7 +149,7 @@ void ProductPainter::draw_matrices(const Box& room) {
 
 void ProductPainter::draw_bytes(const Box& room) {
   scene_.begin("shared memory");
-  heading(room, "Shared memory, as it lies", "lines of 128 bytes; lit: read by this product");
+  heading(room, "Shared memory, as it lies", "lines of 128 bytes");
   const bool a = p_.a_from.matrix.has_value(), b = p_.b_from.matrix.has_value();
   const double each = a && b ? room.width / 2 : room.width;
   double x = room.x;
@@ -173,9 +170,8 @@ void ProductPainter::draw_operand_bytes(const Box& room, bool of_a) {
   const u32 first = least->offset / 128 * 128, lines = (most->offset + 16 - first + 127) / 128;
   scene_.begin(of_a ? "bytes of A" : "bytes of B");
   const auto& o = of_a ? p_.a_from : p_.b_from;
-  std::string title = fmt::format("{}: bytes {} to {}", of_a ? "A" : "B", grouped(least->offset),
-                                  grouped(most->offset + 15));
-  if (o.blocks.size() > 1) title += fmt::format(" of CTAs {} and {}", o.blocks[0], o.blocks[1]);
+  std::string title = fmt::format("{} from {}", of_a ? "A" : "B", grouped(least->offset));
+  if (o.blocks.size() > 1) title += fmt::format(", CTAs {}, {}", o.blocks[0], o.blocks[1]);
   line({room.x, room.y + 8}, title, room.width, Role::text);
   const double near = room.height > 240 ? 8 * 13 + 26 : 0;
   const Box box{room.x, room.y + 20, room.width, std::min(room.height - 26 - near, 14.0 * lines)};
@@ -230,8 +226,7 @@ void ProductPainter::draw_pieces_near(const Box& room,
   const u32 first = own->offset / 1024 * 1024;
   const double wide = room.width / 8, high = (room.height - 18) / 8;
   line({room.x, room.y + 6},
-       fmt::format("around {} {}: byte {} on", of_a ? "row" : "column", of_a ? s_.row : s_.column,
-                   grouped(first)),
+       fmt::format("{} {}: {}", of_a ? "row" : "column", of_a ? s_.row : s_.column, grouped(first)),
        room.width, Role::quiet);
   const double top = room.y + 16;
   for (u32 i = 0; i < 64; ++i) {

@@ -88,7 +88,7 @@ void ProductPainter::draw_sums(const Box& room) {
       line({x[i], y}, text[i], end - x[i], ink, i == 0 ? Family::sans : Family::mono);
     }
   };
-  cells(room.y + 8, {"k-step", "before", "after", "lost"}, Role::quiet);
+  cells(room.y + 8, {"step", "before", "after", "lost"}, Role::quiet);
   const auto fit = static_cast<std::size_t>(std::max(1.0, (room.height - 20) / row));
   const std::size_t count = s_.traces.size(), shown = std::min(fit, count);
   const std::size_t first = std::min(v_.at > shown / 2 ? v_.at - shown / 2 : 0, count - shown);
@@ -145,6 +145,7 @@ double ProductPainter::draw_step(const sim::TracedStep& step, const Box& room) {
     what += fmt::format(": aligned at 2^{}, cut off below 2^{}", step.largest, step.unit);
   }
   if (step.special) what += ": infinities or NaN among them";
+  if (!step.special) what += fmt::format("; lost: {}", lost_text(step.lost()));
   scene_.add(words({x_text, y},
                    fitted(what, room.width, small_text, Family::sans, FontWeight::bold),
                    FontWeight::bold));
@@ -153,7 +154,7 @@ double ProductPainter::draw_step(const sim::TracedStep& step, const Box& room) {
   std::vector<const sim::TracedTerm*> terms;
   for (const sim::TracedTerm& t : step.terms) terms.push_back(&t);
   const auto fit =
-      static_cast<std::size_t>(std::max(1.0, (room.bottom() - y - 3 * row) / (row - 2)));
+      static_cast<std::size_t>(std::max(1.0, (room.bottom() - y - 3 * row) / (row - 3)));
   if (terms.size() > fit) {
     std::stable_sort(terms.begin(), terms.end(), [](const auto* a, const auto* b) {
       return std::fabs(a->a * a->b) > std::fabs(b->a * b->b);
@@ -162,15 +163,15 @@ double ProductPainter::draw_step(const sim::TracedStep& step, const Box& room) {
     std::stable_sort(terms.begin(), terms.end(),
                      [](const auto* a, const auto* b) { return a->k < b->k; });
   }
-  const double w = text / 4.2;
+  const double at[] = {0, 40, 140, 254};
   const auto put = [&](std::string k, std::string a, std::string b, std::string product,
-                       double value, const Ink& ink, const Ink& bar) {
-    line({x_text, y}, k, w * 0.5, Role::quiet, Family::mono);
-    line({x_text + w * 0.5, y}, a, w - 4, ink, Family::mono);
-    line({x_text + w * 1.5, y}, b, w - 4, ink, Family::mono);
-    line({x_text + w * 2.5, y}, product, w * 1.7 - 4, ink, Family::mono);
-    draw_term({bars.x, y - 4.5, bars.width, 9}, value, step.unit, step.aligned, bar);
-    y += row - 2;
+                       double value, const Ink& ink, const Ink& bar, std::optional<int> last = {}) {
+    line({x_text, y}, k, at[1] - 4, Role::quiet, Family::mono);
+    line({x_text + at[1], y}, a, at[2] - at[1] - 4, ink, Family::mono);
+    line({x_text + at[2], y}, b, at[3] - at[2] - 4, ink, Family::mono);
+    line({x_text + at[3], y}, product, text - at[3], ink, Family::mono);
+    draw_term({bars.x, y - 4.5, bars.width, 9}, value, last.value_or(step.unit), step.aligned, bar);
+    y += row - 3;
   };
   const Rgba others = category(4, s_.theme.dark);
   for (const sim::TracedTerm* t : terms) {
@@ -180,16 +181,20 @@ double ProductPainter::draw_step(const sim::TracedStep& step, const Box& room) {
   if (terms.size() < step.terms.size()) {
     line({x_text, y}, fmt::format("and {} smaller ones", step.terms.size() - terms.size()), text,
          Role::quiet);
-    y += row - 2;
+    y += row - 3;
   }
   put("", "accumulator", "", "  " + number_text(step.accumulator), step.accumulator, Role::text,
       Ink(category(2, s_.theme.dark)));
   if (!step.special) {
-    put("", "sum of what stayed", "", "= " + number_text(step.sum), step.sum, Role::quiet,
-        Ink(Role::quiet));
+    // Of the sum those bits are lost that the accumulator has no room for.
+    const int last = has_bits(step.after_value) && step.bits
+                         ? bits_in(step.after_value).high - step.bits + 1
+                         : step.unit;
+    put("", "sum of these", "", "= " + number_text(step.sum), step.sum, Role::quiet,
+        Ink(Role::quiet), last);
   }
-  put("", "after", "lost " + lost_text(step.lost()), "= " + number_text(step.after_value),
-      step.after_value, Role::text, Ink(Role::accent));
+  put("", "after", "", "= " + number_text(step.after_value), step.after_value, Role::text,
+      Ink(Role::accent));
   if (step.aligned && highest_ >= lowest_) {
     const double each = bars.width / (highest_ - lowest_ + 1);
     const double x = bars.x + each * (highest_ - step.unit + 1);

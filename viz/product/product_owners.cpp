@@ -12,14 +12,14 @@ using u32 = std::uint32_t;
 void ProductPainter::draw_owners(const Box& room) {
   scene_.begin("owners");
   const bool cells = p_.issue.unit == ProductUnit::tcgen05;
-  heading(room, cells ? "D in TMEM, and who loads it" : "D in registers");
+  heading(room, cells ? "D in TMEM" : "D in registers");
   const Box below{room.x, room.y + 22, room.width, room.height - 22};
   cells ? draw_cells(below) : draw_fragment(below);
   scene_.end();
 }
 
 void ProductPainter::draw_cells(const Box& room) {
-  line({room.x, room.y + 8}, "128 lanes down, 512 columns across", room.width, Role::quiet);
+  line({room.x, room.y + 8}, "lanes down, columns across", room.width, Role::quiet);
   const Box box{room.x, room.y + 22, room.width,
                 std::clamp(room.height * 0.42, 60.0, room.width * 0.6)};
   scene_.add(Raster{box, images_->cells});
@@ -48,7 +48,7 @@ void ProductPainter::draw_cells(const Box& room) {
     return;
   }
   y += 4;
-  line({room.x, y}, fmt::format("{} tcgen05.ld read this sum:", v_.loads.size()), room.width,
+  line({room.x, y}, fmt::format("{} loads: lanes, columns", v_.loads.size()), room.width,
        Role::quiet);
   y += row;
   // The element's own first.
@@ -63,9 +63,8 @@ void ProductPainter::draw_cells(const Box& room) {
                          {},
                          2});
     line({room.x + 16, y},
-         fmt::format("warp {}: lanes {}-{}, columns {}-{}{}", load.warp, c.lane,
-                     c.lane + c.lanes - 1, c.column, c.column + c.columns - 1,
-                     its ? "  <- this element" : ""),
+         fmt::format("warp {}: {}-{}, {}-{}", load.warp, c.lane, c.lane + c.lanes - 1, c.column,
+                     c.column + c.columns - 1),
          room.width - 16, its ? Role::text : Role::quiet);
     if (its) {
       scene_.add(Rectangle{{box.x + c.column * box.width / 512, box.y + c.lane * box.height / 128,
@@ -78,9 +77,9 @@ void ProductPainter::draw_cells(const Box& room) {
   }
 }
 
-// Sixteen rows and some columns about the element, each with its lane.
+// Eight rows and some columns about the element, each with its lane.
 void ProductPainter::draw_fragment(const Box& room) {
-  const u32 rows = std::min(16u, p_.m), columns = std::min(16u, p_.n);
+  const u32 rows = std::min(8u, p_.m), columns = std::min(16u, p_.n);
   const u32 first_row = s_.row / rows * rows, first_column = s_.column / columns * columns;
   const ElementPlace place = v_.place(s_.row, s_.column);
   double y = room.y + 8;
@@ -90,28 +89,28 @@ void ProductPainter::draw_fragment(const Box& room) {
     y += row;
   }
   line({room.x, y},
-       fmt::format("the lane of each element, rows {} to {}, columns {} to {}", first_row,
+       fmt::format("lanes: rows {}-{}, columns {}-{}", first_row,
                    std::min(p_.m, first_row + rows) - 1, first_column,
                    std::min(p_.n, first_column + columns) - 1),
        room.width, Role::quiet);
   y += 12;
-  const double cell =
-      std::clamp(std::min(room.width / columns, (room.bottom() - y - 4) / rows), 4.0, 26.0);
+  const double wide = std::clamp(room.width / columns, 4.0, 26.0),
+               high = std::clamp((room.bottom() - y - 4) / rows, 4.0, 26.0);
   scene_.begin("lanes");
   for (u32 i = 0; i < rows; ++i) {
     for (u32 j = 0; j < columns; ++j) {
       const u32 r = first_row + i, c = first_column + j;
       if (r >= p_.m || c >= p_.n) continue;
       const std::uint16_t owner = v_.owners[std::size_t{r} * p_.n + c];
-      const Box box{room.x + cell * j, y + cell * i, cell - 1, cell - 1};
+      const Box box{room.x + wide * j, y + high * i, wide - 1, high - 1};
       const Rgba colour = owner == ProductView::nobody
                               ? s_.theme.panel
                               : mix(category(owner % 32 / 4 % 7, s_.theme.dark), s_.theme.paper,
                                     0.16 * (owner % 4));
       scene_.add(Rectangle{box, Ink(colour), {}, 0});
-      if (cell >= 15 && owner != ProductView::nobody) {
+      if (wide >= 15 && high >= 14 && owner != ProductView::nobody) {
         scene_.add(words(box.centre(), fmt::format("{}", owner % 32), Ink(text_on(colour)),
-                         Family::mono, small_text - 2, Across::centre));
+                         Family::mono, small_text - 3, Across::centre));
       }
       if (r == s_.row && c == s_.column) draw_selection(scene_, box, 1.5);
       scene_.targets.push_back(

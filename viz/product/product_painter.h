@@ -59,6 +59,7 @@ class ProductPainter {
   ProductImages own_;
   ProductImages* images_ = &own_;
   ProductFrame frame_;
+  bool brief_ = false;            // of descriptors what says something
   int highest_ = 0, lowest_ = 0;  // exponents that a step's bars have room for
 };
 

@@ -20,7 +20,7 @@ ProductFrame ProductPainter::paint() {
   draw_head();
   const double width = size_.width - 2 * edge;
   const double below = size_.height - head;
-  const double number = std::clamp(below * 0.36, 150.0, 380.0);
+  const double number = std::clamp(below * 0.45, 150.0, 420.0);
   const double bottom = size_.height - 8;
   const Box foot{edge, bottom - number, width, number};
   const Box strip{edge, foot.y - steps - 8, width, steps};
@@ -33,7 +33,7 @@ ProductFrame ProductPainter::paint() {
     x += share;
     return out;
   };
-  const double left = bits ? std::min(400.0, width * 0.3) : 0;
+  const double left = bits ? std::min(430.0, width * 0.32) : 0;
   if (bits) draw_bits(column(left));
   const double rest = width - left + 20;
   draw_matrices(column(rest * (bytes ? 0.36 : 0.55)));
@@ -53,8 +53,8 @@ void ProductPainter::heading(const Box& room, const std::string& text, const std
   const std::string fits = fitted(text, room.width, small_text, Family::sans, FontWeight::bold);
   scene_.add(words({room.x, room.y + 8}, fits, FontWeight::bold));
   const double used = text_width(fits, small_text, Family::sans, FontWeight::bold) + 10;
-  if (!more.empty() && room.width - used > 60) {
-    line({room.x + used, room.y + 8}, more, room.width - used, Role::quiet);
+  if (!more.empty() && text_width(more, small_text, Family::sans) <= room.width - used) {
+    scene_.add(words({room.x + used, room.y + 8}, more, Role::quiet));
   }
 }
 
@@ -105,14 +105,13 @@ void ProductPainter::draw_steps(const Box& room) {
 
 std::string product_sentence(const ProductView& view) {
   const sim::ProductSeen& p = view.seen();
-  const std::string_view k = p.sparse ? " (half of A is zeros)" : "";
-  return fmt::format(
-      "{}: D[{} x {}] {} A[{} x {}] * B[{} x {}], {} times {} into {}{}; product {} of "
-      "{} of {}",
-      view.instruction_name(), p.m, p.n, p.accumulate ? "+=" : "=", p.m, p.k, p.k, p.n, a_type(p),
-      b_type(p), d_type(p), k, view.number, view.count,
-      p.issue.unit == ProductUnit::warp ? fmt::format("warp {} of CTA {}", p.issue.warp, view.block)
-                                        : fmt::format("CTA {}", view.block));
+  const std::string whose = p.issue.unit == ProductUnit::warp
+                                ? fmt::format("warp {} of CTA {}", p.issue.warp, view.block)
+                                : fmt::format("CTA {}", view.block);
+  return fmt::format("{}, product {} of {} of {}: {} x {} x {}{}, D {} A B, {} times {} into {}",
+                     view.instruction_name(), view.number, view.count, whose, p.m, p.n, p.k,
+                     p.sparse ? ", half of A zeros" : "", p.accumulate ? "+=" : "=", a_type(p),
+                     b_type(p), d_type(p));
 }
 
 std::string place_text(const ProductView& view, const ElementPlace& place) {

@@ -35,7 +35,15 @@ DescriptorView matrix_bits(const ProductSeen& p, bool of_a) {
   out.bits = o.bits;
   out.fields = p.issue.unit == ProductUnit::wgmma ? sim::wgmma_matrix_fields(o.bits)
                                                   : sim::tcgen05_matrix_fields(o.bits);
-  for (const sim::BitField& f : out.fields) out.otherwise.push_back(otherwise(f, *o.matrix));
+  for (sim::BitField& f : out.fields) {
+    out.otherwise.push_back(otherwise(f, *o.matrix));
+    // Of what a stride means to matrices of either order, that of this one.
+    const std::size_t k_major = f.meaning.find("; K-major: "), mn = f.meaning.find("; MN-major: ");
+    if (k_major == std::string::npos || mn == std::string::npos) continue;
+    f.meaning = f.meaning.substr(0, k_major) + ", " +
+                (o.matrix->k_major ? f.meaning.substr(k_major + 11, mn - k_major - 11)
+                                   : f.meaning.substr(mn + 12));
+  }
   return out;
 }
 
