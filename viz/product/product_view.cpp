@@ -63,16 +63,37 @@ std::vector<DescriptorView> descriptors_of(const ProductSeen& p) {
   return out;
 }
 
-// The products of the record among which those of one sum are.
-std::vector<sim::EventId> candidates(const sim::Pipeline& pipeline, sim::EventId event) {
+// The accumulator that a product adds to, as the record tells it, and which of its sums that is.
+// The record does not always know where a sum ends: the numbers do (sim::sum_of).
+struct Among {
+  const sim::Accumulator* accumulator = nullptr;
+  std::size_t sum = 0;
+};
+Among among(const sim::Pipeline& pipeline, sim::EventId event) {
   for (const sim::Accumulator& a : pipeline.accumulators) {
-    for (const sim::Accumulation& s : a.sums) {
-      if (std::find(s.products.begin(), s.products.end(), event) != s.products.end()) {
-        return s.products;
-      }
+    for (std::size_t i = 0; i < a.sums.size(); ++i) {
+      const auto& all = a.sums[i].products;
+      if (std::find(all.begin(), all.end(), event) != all.end()) return {&a, i};
     }
   }
-  return {event};
+  return {};
+}
+
+// The products of sums [first, end) of it, and the first behind them; the nearest so many.
+std::vector<sim::EventId> candidates(const Among& in, std::size_t first, std::size_t end,
+                                     sim::EventId event, std::size_t most) {
+  if (!in.accumulator) return {event};
+  std::vector<sim::EventId> out;
+  const auto& sums = in.accumulator->sums;
+  for (std::size_t i = first; i < end; ++i) {
+    out.insert(out.end(), sums[i].products.begin(), sums[i].products.end());
+  }
+  if (end < sums.size()) out.push_back(sums[end].products.front());
+  if (out.size() <= most) return out;
+  const auto at = static_cast<std::size_t>(std::find(out.begin(), out.end(), event) - out.begin());
+  const std::size_t from = std::min(at > most / 2 ? at - most / 2 : 0, out.size() - most);
+  return {out.begin() + static_cast<std::ptrdiff_t>(from),
+          out.begin() + static_cast<std::ptrdiff_t>(from + most)};
 }
 
 std::vector<ProductLoad> loads_of(const sim::Record& record, const sim::Pipeline& pipeline,
@@ -274,60 +295,74 @@ Outcome<std::shared_ptr<const ProductView>> open_product(
     return std::shared_ptr<const ProductView>(std::move(view));
   }
   const sim::EventId event = index.events[number];
-  sim::WantedProducts wanted{&record, candidates(pipeline, event), index.block};
-  // Of a sum of very many the nearest.
   const sim::Event e = record.events[event];
   const std::size_t numbers_each = 2 * std::max<std::size_t>(1, e.amount / 16);
   const std::size_t most = std::max<std::size_t>(8, most_numbers / numbers_each);
-  if (wanted.events.size() > most) {
-    const auto at = static_cast<std::size_t>(
-        std::find(wanted.events.begin(), wanted.events.end(), event) - wanted.events.begin());
-    const std::size_t first =
-        std::min(at > most / 2 ? at - most / 2 : 0, wanted.events.size() - most);
-    wanted.events = {wanted.events.begin() + static_cast<std::ptrdiff_t>(first),
-                     wanted.events.begin() + static_cast<std::ptrdiff_t>(first + most)};
-  }
-  std::vector<ProductSeen> all =
-      sim::seen_products(sim::machine_before(stepper, wanted), wanted, keep_on);
-  // Which of them it is: by when it was over.
-  const auto times = [&](const ProductSeen& p) {
-    return p.issue.pc == e.pc && static_cast<sim::Cycle>(std::max(0.0, p.issue.end)) == e.end;
-  };
-  std::size_t one = all.size();
-  if (record.timed) {
-    one = static_cast<std::size_t>(std::find_if(all.begin(), all.end(), times) - all.begin());
-  } else if (all.size() == wanted.events.size()) {
-    one = static_cast<std::size_t>(std::find(wanted.events.begin(), wanted.events.end(), event) -
-                                   wanted.events.begin());
-  }
-  if (one >= all.size()) {
-    return Error{
-        ErrorKind::mismatch,
-        fmt::format("Product {} was not come to again: the machine that is open is not that "
-                    "of the record.",
-                    number),
-        ""};
+  const Among in = among(pipeline, event);
+  // Further sums of the record are looked at while this one goes on into them.
+  std::size_t first = in.sum, end = in.sum + 1;
+  std::vector<ProductSeen> all;
+  std::vector<sim::EventId> events;  // without a clock: of each of them
+  std::size_t one = 0;
+  for (;;) {
+    const sim::WantedProducts wanted{&record, candidates(in, first, end, event, most), index.block};
+    all = sim::seen_products(sim::machine_before(stepper, wanted), wanted, keep_on);
+    // Which of them it is: by when it was over.
+    one = all.size();
+    if (record.timed) {
+      one = static_cast<std::size_t>(std::find_if(all.begin(), all.end(),
+                                                  [&](const ProductSeen& p) {
+                                                    return p.issue.pc == e.pc &&
+                                                           static_cast<sim::Cycle>(
+                                                               std::max(0.0, p.issue.end)) == e.end;
+                                                  }) -
+                                     all.begin());
+    } else if (all.size() == wanted.events.size()) {
+      one = static_cast<std::size_t>(std::find(wanted.events.begin(), wanted.events.end(), event) -
+                                     wanted.events.begin());
+    }
+    if (one >= all.size()) {
+      return Error{ErrorKind::mismatch,
+                   fmt::format("Product {} was not come to again: the machine that is open is not "
+                               "that of the record.",
+                               number),
+                   ""};
+    }
+    if (!record.timed) events = wanted.events;
+    if (!in.accumulator || wanted.events.size() >= most) break;
+    const std::vector<std::size_t> sum = sim::sum_of(all, one);
+    const ProductSeen& begin = all[sum.front()];
+    const bool before = begin.accumulate && first > 0 &&
+                        std::any_of(begin.before.begin(), begin.before.end(),
+                                    [](std::uint64_t p) { return p != 0; });
+    const bool behind = sum.back() + 1 == all.size() && end < in.accumulator->sums.size();
+    if (!before && !behind) break;
+    const std::size_t more = end - first;
+    if (before) first -= std::min(first, more);
+    if (behind) end = std::min(in.accumulator->sums.size(), end + more);
   }
   std::vector<std::size_t> numbers;
-  for (const ProductSeen& p : all) {
-    std::size_t found = index.size();
-    for (std::size_t i = 0; record.timed && i < index.size(); ++i) {
-      const sim::Event other = record.events[index.events[i]];
-      if (other.pc == p.issue.pc &&
-          other.end == static_cast<sim::Cycle>(std::max(0.0, p.issue.end)) &&
-          other.begin >= static_cast<sim::Cycle>(std::max(0.0, p.issue.begin))) {
-        found = i;
-        break;
-      }
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (!record.timed) {
+      numbers.push_back(i < events.size() ? index.number_of(events[i]).value_or(index.size())
+                                          : index.size());
+      continue;
     }
-    numbers.push_back(found);
+    const sim::ProductIssue& issue = all[i].issue;
+    const auto found = std::find_if(index.events.begin(), index.events.end(), [&](sim::EventId id) {
+      const sim::Event other = record.events[id];
+      return other.pc == issue.pc &&
+             other.end == static_cast<sim::Cycle>(std::max(0.0, issue.end)) &&
+             other.begin >= static_cast<sim::Cycle>(std::max(0.0, issue.begin));
+    });
+    numbers.push_back(static_cast<std::size_t>(found - index.events.begin()));
   }
   for (const std::size_t i : sim::sum_of(all, one)) view->numbers.push_back(numbers[i]);
   put_sum(*view, all, one);
-  if (!record.timed) view->numbers[view->at] = number;
   const auto own = std::find(pipeline.blocks.begin(), pipeline.blocks.end(), index.block);
   view->loads =
-      loads_of(record, pipeline, static_cast<std::uint8_t>(own - pipeline.blocks.begin()), event);
+      loads_of(record, pipeline, static_cast<std::uint8_t>(own - pipeline.blocks.begin()),
+               view->numbers.back() < index.size() ? index.events[view->numbers.back()] : event);
   put_one(*view, record, index);
   find_owners(*view);
   return std::shared_ptr<const ProductView>(std::move(view));
