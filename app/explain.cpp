@@ -1,4 +1,4 @@
-// tilescope explain desc|idesc|map VALUE | handoffs KERNEL | why KERNEL
+// tilescope explain desc|idesc|map VALUE | handoffs|why|product KERNEL
 #include <fmt/format.h>
 
 #include <cstring>
@@ -9,6 +9,7 @@
 
 #include "app/commands.h"
 #include "app/handoffs.h"
+#include "app/products.h"
 #include "app/why_variants.h"
 #include "core/ptx/program.h"
 #include "core/run/driver_map.h"
@@ -31,6 +32,7 @@ struct Options {
   std::map<std::string, std::string> own;  // the kernel's own options
   bool variants = false;
   std::optional<double> copies, products, barriers, latency;
+  ProductOptions product;
   std::optional<std::int64_t> m, n, k;
 };
 
@@ -478,7 +480,7 @@ int explain(const Options& options, Terminal& terminal) {
   if (what == "desc" && one) return explain_matrix(options, terminal);
   if (what == "idesc" && one) return explain_instruction(options, terminal);
   if (what == "map" && options.words.size() <= 2) return explain_map(options, terminal);
-  if ((what == "handoffs" || what == "why") && one) {
+  if ((what == "handoffs" || what == "why" || what == "product") && one) {
     HandoffsOptions handoffs = options.handoffs;
     handoffs.of = options.words[1];
     for (const auto& [name, value] :
@@ -502,15 +504,20 @@ int explain(const Options& options, Terminal& terminal) {
     for (const auto& [name, value] : options.own) {
       if (!value.empty()) handoffs.own[name] = value;
     }
+    if (what == "product") {
+      ProductOptions product = options.product;
+      product.of = handoffs;
+      return explain_product(product, terminal);
+    }
     if (what == "why" && options.variants) return explain_variants(handoffs, terminal);
     return what == "why" ? explain_why(handoffs, terminal) : explain_handoffs(handoffs, terminal);
   }
   return terminal.fail(usage(
       "tilescope explain wants one of: desc and the 64 bits of a shared-memory descriptor, idesc "
       "and the 32 bits of an instruction descriptor, map and a tensor map's 128 bytes, map and "
-      "--dims, --box and the rest of cuTensorMapEncodeTiled's arguments, or handoffs or why and a "
-      "kernel, "
-      "a PTX file with --launch, or a record (F.tsr)."));
+      "--dims, --box and the rest of cuTensorMapEncodeTiled's arguments, or handoffs, why or "
+      "product "
+      "and a kernel, a PTX file with --launch, or (but for product) a record (F.tsr)."));
 }
 
 }  // namespace
@@ -518,7 +525,8 @@ int explain(const Options& options, Terminal& terminal) {
 Action define_explain(CommandOptions& app) {
   const auto options = std::make_shared<Options>();
   Options& o = *options;
-  app.add_option("WHAT", o.words, "desc, idesc or map, and its bits; handoffs or why, and a kernel")
+  app.add_option("WHAT", o.words,
+                 "desc, idesc or map, and its bits; handoffs, why or product, and a kernel")
       .required();
   app.add_option("--m", o.m, "handoffs, why: rows").type_name("M");
   app.add_option("--n", o.n, "handoffs, why: columns").type_name("N");
@@ -552,6 +560,16 @@ Action define_explain(CommandOptions& app) {
   app.add_option("--uses", o.handoffs.uses,
                  "handoffs: how many uses of each ring the ledger shows (default 12)")
       .type_name("N");
+  app.add_option("--product", o.product.number, "product: which of the CTA's, from 0 (default 0)")
+      .type_name("N");
+  app.add_option("--event", o.product.event, "product: that of this event of the record")
+      .type_name("N");
+  app.add_option("--at", o.product.at, "product: the one under way at this cycle")
+      .type_name("CYCLE");
+  app.add_option("--warp", o.product.warp, "product: of mma.sync, the warp (default 0)")
+      .type_name("N");
+  app.add_option("--element", o.product.element, "product: of D, term by term (default 0,0)")
+      .type_name("I,J");
   app.add_option("--arch", o.arch,
                  "whose descriptor: of wgmma or of tcgen05 (default: by its bits)")
       .one_of({"auto", "sm_90a", "sm_100a"});

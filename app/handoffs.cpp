@@ -118,12 +118,14 @@ Json json_of(const sim::Record& record, const sim::Pipeline& pipeline) {
 
 }  // namespace
 
-Outcome<sim::Record> recorded(const HandoffsOptions& options, Terminal& terminal,
-                              bool wants_cause) {
+Outcome<ExplainedRun> explained_run(const HandoffsOptions& options, Terminal& terminal,
+                                    bool wants_cause) {
   if (options.of.ends_with(".tsr")) {
     const Outcome<std::vector<std::byte>> file = read_file(options.of);
     if (!file) return file.error();
-    return read_record(*file, options.of);
+    Outcome<sim::Record> record = read_record(*file, options.of);
+    if (!record) return record.error();
+    return ExplainedRun{std::move(*record), {}, {}};
   }
   Outcome<PreparedRun> run = prepare(options, 0);
   if (!run) return run.error();
@@ -154,12 +156,15 @@ Outcome<sim::Record> recorded(const HandoffsOptions& options, Terminal& terminal
     terminal.say(text_of_reports(one.execution->reports(), false));
     terminal.say("What was handed on until then:");
   }
-  return take_record(recorder, *run, order.device);
+  order.recorder = nullptr;
+  sim::Record record = take_record(recorder, *run, order.device);
+  return ExplainedRun{std::move(record), std::move(*run), std::move(order)};
 }
 
 int explain_handoffs(const HandoffsOptions& options, Terminal& terminal) {
-  const Outcome<sim::Record> record = recorded(options, terminal);
-  if (!record) return terminal.fail(record.error());
+  const Outcome<ExplainedRun> run = explained_run(options, terminal);
+  if (!run) return terminal.fail(run.error());
+  const sim::Record* const record = &run->record;
   const std::uint64_t blocks = record->launch.grid.count();
   if (options.block >= blocks) {
     return terminal.fail({ErrorKind::mismatch,
@@ -187,8 +192,9 @@ int explain_handoffs(const HandoffsOptions& options, Terminal& terminal) {
 }
 
 int explain_why(const HandoffsOptions& options, Terminal& terminal) {
-  const Outcome<sim::Record> record = recorded(options, terminal, true);
-  if (!record) return terminal.fail(record.error());
+  const Outcome<ExplainedRun> run = explained_run(options, terminal, true);
+  if (!run) return terminal.fail(run.error());
+  const sim::Record* const record = &run->record;
   if (const DeadlockCause* const cause = deadlock_in(record->reports)) {
     if (terminal.json()) {
       terminal.document({{"ok", true}, {"kernel", record->kernel}, {"deadlock", to_json(*cause)}});

@@ -4,10 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
+#include "app/runs.h"
 #include "app/terminal.h"
 #include "core/profile/run_graph.h"
+#include "core/record/record.h"
 #include "viz/machine/run_result.h"
 
 namespace tilescope {
@@ -23,10 +26,16 @@ struct HandoffsOptions {
   sim::WhatIf what;         // `why`
 };
 
-// The record of such a run, or a file's. `wants_cause`: of a deadlock its cause is told, and not
-// what was handed on until then.
-Outcome<sim::Record> recorded(const HandoffsOptions& options, Terminal& terminal,
-                              bool wants_cause = false);
+// A run by a chip's clock, and its record; of a record's file the record alone. A fault is told,
+// and what came until then is there.
+struct ExplainedRun {
+  sim::Record record;
+  std::optional<PreparedRun> run;
+  Order order;  // without a recorder
+};
+// `wants_cause`: of a deadlock its cause is told, and not what was handed on until then.
+Outcome<ExplainedRun> explained_run(const HandoffsOptions& options, Terminal& terminal,
+                                    bool wants_cause = false);
 
 // Answers the exit code.
 int explain_handoffs(const HandoffsOptions& options, Terminal& terminal);

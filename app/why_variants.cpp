@@ -111,13 +111,13 @@ int explain_variants(const HandoffsOptions& options, Terminal& terminal) {
     HandoffsOptions one = options;
     one.of = forms[i].kernel;
     one.own = forms[i].own;
-    const Outcome<sim::Record> record = recorded(one, terminal);
-    if (!record) {
-      if (record.error().kind == ErrorKind::interrupted) return terminal.fail(record.error());
+    const Outcome<ExplainedRun> run = explained_run(one, terminal);
+    if (!run) {
+      if (run.error().kind == ErrorKind::interrupted) return terminal.fail(run.error());
       refused.push_back(forms[i].words);
       continue;
     }
-    const sim::Timeline timeline(*record);
+    const sim::Timeline timeline(run->record);
     const sim::RunGraph graph(timeline);
     const std::vector<double> times = graph.times(options.what);
     timed.push_back({forms[i].words, graph.end_of(times), graph.path(options.what, times)});

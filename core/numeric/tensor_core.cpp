@@ -1,5 +1,8 @@
 #include "core/numeric/tensor_core.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "core/numeric/tensor_core_steps.h"
 
 namespace tilescope {
@@ -93,6 +96,34 @@ void multiply_add(const StepRule& rule, ProductShape shape, FloatFormat a_format
   if (has_avx2()) return avx2::run_steps(steps);
 #endif
   base::run_steps(steps);
+}
+
+std::uint32_t multiply_add_traced(const StepRule& rule, int k, FloatFormat a_format, Factors a,
+                                  FloatFormat b_format, Factors b, std::uint32_t c,
+                                  std::vector<StepTrace>& trace) {
+  constexpr int columns = 8;
+  std::vector<std::int32_t> significand, exponent;
+  for (int p = 0; p < k; ++p) {
+    significand.insert(significand.end(), columns, b.significand[p]);
+    exponent.insert(exponent.end(), columns, b.exponent[p]);
+  }
+  std::uint32_t sums[columns];
+  std::fill(std::begin(sums), std::end(sums), c);
+  const std::size_t first = trace.size();
+  Steps steps{rule,
+              {1, columns, k},
+              a_format.mantissa_bits + b_format.mantissa_bits,
+              false,
+              a,
+              {significand.data(), exponent.data()},
+              sums,
+              columns};
+  steps.trace = &trace;
+  base::run_steps(steps);
+  for (std::size_t i = first; i < trace.size(); ++i) {
+    trace[i].after = i + 1 < trace.size() ? trace[i + 1].before : sums[0];
+  }
+  return sums[0];
 }
 
 }  // namespace tilescope

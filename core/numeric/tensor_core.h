@@ -21,6 +21,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "core/numeric/small_float.h"
 
@@ -66,5 +67,23 @@ inline void multiply_add(const StepRule& rule, ProductShape shape, FloatFormat a
 // The same without vector instructions beyond those that every processor has: for tests.
 void multiply_add_plain(const StepRule& rule, ProductShape shape, FloatFormat a_format, Factors a,
                         FloatFormat b_format, Factors b, std::uint32_t* c);
+
+// How a step of one element came about. What is kept of its terms are multiples of 2^unit, with
+// their signs: what was below that is gone.
+struct StepTrace {
+  int first = 0;                        // its first product, of k
+  int largest = 0;                      // the exponent that terms are aligned to
+  int unit = 0;                         // largest - fraction
+  std::vector<std::int64_t> kept;       // of each product
+  std::int64_t accumulator = 0;         // of the accumulator
+  std::uint32_t before = 0, after = 0;  // the accumulator: patterns
+  bool special = false;                 // infinities or NaN: `kept` means nothing
+};
+
+// One element, by the code that adds all others: a row of A, a column of B, k numbers each, and its
+// accumulator. Answers what that becomes, and adds a trace for each step.
+std::uint32_t multiply_add_traced(const StepRule& rule, int k, FloatFormat a_format, Factors a,
+                                  FloatFormat b_format, Factors b, std::uint32_t c,
+                                  std::vector<StepTrace>& trace);
 
 }  // namespace tilescope

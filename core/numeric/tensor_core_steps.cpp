@@ -187,6 +187,18 @@ void step(const Steps& s, const float* a, const float* b, int i, int j, int k, s
   const int c_up = s.rule.fraction > c_bits ? s.rule.fraction - c_bits : 0;
   const int c_down = s.rule.fraction < c_bits ? c_bits - s.rule.fraction : 0;
   const Ints kept = truncated(old.significand << c_up, largest - old.exponent + c_down);
+  if constexpr (!narrow) {
+    if (s.trace) {
+      StepTrace& t = s.trace->emplace_back();
+      t.first = k;
+      t.largest = largest[0];
+      t.unit = largest[0] - s.rule.fraction;
+      for (int p = 0; p < block; ++p) t.kept.push_back(product(p)[0]);
+      t.accumulator = kept[0];
+      t.before = *c;
+      t.special = largest[0] >= least_special;
+    }
+  }
 
   const Doubles sum = __builtin_convertvector(sums.even, Doubles) +
                       __builtin_convertvector(sums.odd, Doubles) +

@@ -25,7 +25,8 @@ struct Steps {
   bool narrow = false;   // exponents of 5 bits or fewer: products are exact as f32
   Factors a, b;
   std::uint32_t* c = nullptr;
-  int stride = 0;  // of C's rows
+  int stride = 0;                           // of C's rows
+  std::vector<StepTrace>* trace = nullptr;  // of the first element; not of narrow ones
 };
 
 namespace base {

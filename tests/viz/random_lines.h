@@ -27,8 +27,9 @@ inline const std::vector<std::string>& random_lines() {
       "zoom fit",
       // The view.
       "select diff", "select kernel", "select layout", "select matrices", "select timeline",
-      "select theatre", "select why", "select handoffs", "select banks", "select source",
-      "select memory", "select barriers", "select registers", "theme dark", "theme light", "back",
+      "select theatre", "select why", "select product", "select handoffs", "select banks",
+      "select source", "select memory", "select barriers", "select registers", "theme dark",
+      "theme light", "back",
       // The comparison.
       "show wrong", "show all", "show relative", "show difference", "show table", "show map",
       "mark 0.5 2", "mark nothing", "wrong next", "wrong first", "diff against reference",
@@ -38,8 +39,9 @@ inline const std::vector<std::string>& random_lines() {
       "memory order logical", "memory colour writer", "tmem colour value", "tmem colour writer",
       "matrices sums thread", "matrices sums value",
       // Its timeline.
-      "why copies 0.5", "why products 0 latency 50%", "why reset", "theatre at 150",
-      "theatre next any", "theatre back copy", "theatre follow warp 1", "timeline totals 100 300",
+      "product 1", "product next", "product element 3 2", "why copies 0.5",
+      "why products 0 latency 50%", "why reset", "theatre at 150", "theatre next any",
+      "theatre back copy", "theatre follow warp 1", "timeline totals 100 300",
       "timeline fold block 0", "timeline pin tensor core", "timeline arrows on",
       "timeline colour step", "timeline colour unit", "memory order both", "tmem colour step",
       "timeline range 100 900", "timeline beside on", "timeline fold baseline block 0",

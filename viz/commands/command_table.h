@@ -30,6 +30,7 @@ std::span<const WindowCommand> walk_commands();
 std::span<const WindowCommand> break_commands();
 std::span<const WindowCommand> theatre_commands();
 std::span<const WindowCommand> why_commands();
+std::span<const WindowCommand> product_commands();
 std::span<const WindowCommand> timeline_commands();
 std::span<const WindowCommand> compare_commands();
 std::span<const WindowCommand> memory_commands();

@@ -117,6 +117,7 @@ std::span<const CommandGroup> command_groups() {
       CommandGroup{"Breakpoints", break_commands()},
       CommandGroup{"Theatre", theatre_commands()},
       CommandGroup{"Why", why_commands()},
+      CommandGroup{"Product", product_commands()},
       CommandGroup{"Timeline", timeline_commands()},
       CommandGroup{"Compare", compare_commands()},
       CommandGroup{"Memory", memory_commands()},

@@ -10,6 +10,7 @@
 
 #include "viz/scene/command_text.h"
 #include "viz/session/open.h"
+#include "viz/session/product_session.h"
 #include "viz/session/seek.h"
 #include "viz/session/theatre_session.h"
 #include "viz/session/timeline_session.h"
@@ -36,6 +37,10 @@ Answer run_select(Session& session, Backend& backend, std::string_view arguments
       if (const auto live = live_run(session, backend); !live) return live.error();
     }
     session.state.view = view->id;
+    // What is selected in the timeline is opened, where it is a product.
+    const auto products = view->id == ViewName::product ? product_index(session) : nullptr;
+    const auto selected = products ? selected_product(session, *products) : std::nullopt;
+    if (selected) session.state.product.number = selected;
     show_in_field(session);
     if (view->of == View::Of::machine) {
       const std::string line = fmt::format("select {}", view->name);
@@ -373,12 +378,12 @@ Answer run_export(Session& session, Backend& backend, std::string_view arguments
 }
 
 constexpr std::array kViewCommands = {
-    WindowCommand{
-        "select",
-        "layout | banks | sectors | bits | matrices | diff | theatre | timeline | why | "
-        "handoffs | source | registers | barriers | memory | tmem | compare | lesson | inspector",
-        "changes the view, or the panel at the right", "select diff", "", run_select, nullptr,
-        true},
+    WindowCommand{"select",
+                  "layout | banks | sectors | bits | matrices | diff | theatre | timeline | why | "
+                  "handoffs | product | source | registers | barriers | memory | tmem | compare | "
+                  "lesson | inspector",
+                  "changes the view, or the panel at the right", "select diff", "", run_select,
+                  nullptr, true},
     WindowCommand{"pick", "ROW COLUMN [GRID [SLICE]] | event N | nothing",
                   "selects a cell, a matrix element or an event of the timeline, counted from 0",
                   "pick 3 5", "", run_pick, nullptr, true},

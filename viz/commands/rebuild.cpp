@@ -10,6 +10,7 @@
 #include "viz/session/files.h"
 #include "viz/session/look.h"
 #include "viz/session/open.h"
+#include "viz/session/product_session.h"
 #include "viz/session/seek.h"
 #include "viz/session/theatre_session.h"
 #include "viz/session/timeline_session.h"
@@ -101,6 +102,9 @@ std::optional<ViewName> add_kernel(const ViewState& state, std::vector<std::stri
   for (std::string& line : theatre_lines(state)) lines.push_back(std::move(line));
   for (std::string& line : why_lines(state)) lines.push_back(std::move(line));
   if (state.timeline && state.why.changes()) return ViewName::why;
+  const std::vector<std::string> product = product_lines(state);
+  lines.insert(lines.end(), product.begin(), product.end());
+  if (!product.empty()) return ViewName::product;
   if (state.timeline && state.theatre.at) return ViewName::theatre;
   if (state.beside_baseline && state.timeline) return ViewName::timeline;
   if (arrives) return {};

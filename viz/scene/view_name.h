@@ -19,6 +19,7 @@ enum class ViewName : std::uint8_t {
   timeline,  // of a run, from its record
   why,       // its longest chain, and what if
   handoffs,  // who hands what on to whom
+  product,   // of tensor cores, opened: bits, bytes, sums, numbers
   // Of a run, where its machine is: those who execute, and what they see.
   source,
   registers,

@@ -165,6 +165,7 @@ void forget_run(Session& session) {
   state.timeline_choice = {};
   state.theatre = {};
   state.why = {};
+  state.product = {};
   session.hovered.event = session.hovered.baseline = sim::no_event;
   session.hovered.idle.reset();
   session.timeline_viewport = {};
@@ -269,6 +270,7 @@ void show_result(Session& session, FinishedRun run) {
   state.timeline_choice = {};
   state.theatre = {};
   state.why = {};
+  state.product = {};
   session.hovered.event = session.hovered.baseline = sim::no_event;
   session.hovered.idle.reset();
   session.timeline_viewport = {};

@@ -14,6 +14,7 @@
 #include "viz/session/machine_inspector.h"
 #include "viz/session/matrices_tiles.h"
 #include "viz/session/memory_panels.h"
+#include "viz/session/product_session.h"
 #include "viz/session/result_view.h"
 #include "viz/session/seek.h"
 #include "viz/session/theatre_session.h"
@@ -279,6 +280,8 @@ std::vector<InspectorSection> inspector(const Session& session) {
     inspect_memory(session, out);
   } else if (session.state.view == ViewName::theatre && session.state.timeline) {
     inspect_theatre(session, out);
+  } else if (session.state.view == ViewName::product && session.state.timeline) {
+    inspect_product(session, out);
   } else if ((session.state.view == ViewName::timeline || session.state.view == ViewName::why ||
               session.state.view == ViewName::handoffs) &&
              session.state.timeline) {

@@ -7,6 +7,7 @@
 #include "viz/session/build_scene.h"
 #include "viz/session/comparison.h"
 #include "viz/session/machine_inspector.h"
+#include "viz/session/product_session.h"
 #include "viz/session/theatre_session.h"
 
 namespace tilescope {
@@ -119,6 +120,9 @@ Strip strip(const Session& session, const Backend& backend) {
   const bool on_its_way = state.live && state.moment != end;
   if (state.view == ViewName::theatre && state.timeline && !session.running) {
     return with_edit(theatre_strip(session), session, backend);
+  }
+  if (state.view == ViewName::product && state.timeline && !session.running) {
+    return with_edit(product_strip(session), session, backend);
   }
   const bool stands = shows_machine(state.view) ||
                       (state.view == ViewName::timeline && state.live != nullptr) ||

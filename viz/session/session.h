@@ -95,6 +95,7 @@ struct Hovered {
   sim::EventId baseline = sim::no_event;
   std::optional<std::uint32_t> byte;  // of the block's shared memory
   std::optional<RunCursor::Cell> tmem;
+  std::optional<ProductSpot> product;
 
   friend bool operator==(const Hovered&, const Hovered&) = default;
 };
@@ -113,6 +114,24 @@ struct WhyCache {
   std::shared_ptr<const TimelineView> of;
   std::shared_ptr<const WhyView> view;
   WhyAnswer answer;
+};
+
+// The product that is open, which the machine was brought to once more; made anew where another
+// run, CTA or sum is looked at.
+struct ProductCache {
+  std::shared_ptr<const TimelineView> of;
+  std::shared_ptr<const LiveRun> live;
+  std::uint64_t block = 0;
+  std::uint32_t warp = 0;
+  std::shared_ptr<const ProductIndex> index;
+  std::shared_ptr<const ProductView> view;
+  std::string problem;  // why there is none of this number
+  std::optional<std::size_t> number;
+  std::uint32_t row = 0, column = 0;
+  std::shared_ptr<const std::vector<sim::ElementTrace>> traces;
+  ProductImages images;
+  bool playing = false;
+  double played = 0;  // seconds of the step that is shown
 };
 
 struct Session {
@@ -140,6 +159,7 @@ struct Session {
   std::shared_ptr<const TimelineSteps> timeline_steps;
   std::shared_ptr<const TheatreView> timeline_steps_of;
   mutable WhyCache why;
+  mutable ProductCache product;
   mutable AccessCache access;  // no state: what can be computed anew
   Overlay overlay;
   Script script;
@@ -201,6 +221,7 @@ struct Picture {
   std::optional<TimelineFrame> timeline;
   std::optional<TheatreFrame> theatre;
   std::optional<WhyFrame> why;
+  std::optional<ProductFrame> product;
   std::optional<TimelineFrame> timeline_above;  // the baseline's, where it is drawn
   std::optional<MemoryFrame> memory;
   std::optional<TensorFrame> tensor;

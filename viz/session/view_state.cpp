@@ -12,11 +12,11 @@ namespace {
 [[maybe_unused]] constexpr std::size_t fields_of(const ViewState& state) {
   [[maybe_unused]] const auto& [view, layout, layout_text, colour, isolate, selected, coordinates,
                                 study, kernel, options, result, matrices, compare, diff, file,
-                                element, only_wrong, timeline, theatre, why, timeline_choice,
-                                moment, spot, breakpoints, live, memory, baseline, comparison,
-                                baseline_timeline, baseline_rows, beside_baseline, lesson, dark,
-                                settings] = state;
-  return 34;
+                                element, only_wrong, timeline, theatre, why, product,
+                                timeline_choice, moment, spot, breakpoints, live, memory, baseline,
+                                comparison, baseline_timeline, baseline_rows, beside_baseline,
+                                lesson, dark, settings] = state;
+  return 35;
 }
 
 constexpr std::size_t rows() {
@@ -24,7 +24,7 @@ constexpr std::size_t rows() {
   each_field([&out](auto...) { ++out; });
   return out;
 }
-static_assert(rows() == 34, "each_field() has a row for each field of ViewState");
+static_assert(rows() == 35, "each_field() has a row for each field of ViewState");
 
 // A view follows from its text and the study; what was chosen by hand and what is usual is the same
 // colour.

@@ -21,6 +21,7 @@
 #include "viz/machine/memory_view.h"
 #include "viz/matrix/diff_view.h"
 #include "viz/matrix/matrices_view.h"
+#include "viz/product/product_scene.h"
 #include "viz/scene/view_name.h"
 #include "viz/session/backend.h"
 #include "viz/session/diff_study.h"
@@ -38,6 +39,13 @@ struct TheatreChoice {
   std::optional<double> at;  // cycles; nothing: see theatre_time() in theatre_session.h
   TheatreFollow follow;
   friend bool operator==(const TheatreChoice&, const TheatreChoice&) = default;
+};
+
+// Which product of tensor cores is open, and of its D which element.
+struct ProductChoice {
+  std::optional<std::size_t> number;  // of the CTA; nothing: see product_session.h
+  std::uint32_t row = 0, column = 0;
+  friend bool operator==(const ProductChoice&, const ProductChoice&) = default;
 };
 
 struct ViewState {
@@ -66,7 +74,8 @@ struct ViewState {
   // The timeline of the run: nothing where there is no record.
   std::shared_ptr<const TimelineView> timeline;
   TheatreChoice theatre;
-  sim::WhatIf why;                 // what is asked of the run
+  sim::WhatIf why;  // what is asked of the run
+  ProductChoice product;
   TimelineChoice timeline_choice;  // without what passes: timeline_choice_of(session) adds that
   // Where its machine is to be, and what of it is looked at. The machine itself is no choice: it
   // can be brought there again (viz/session/seek.h).
@@ -124,6 +133,7 @@ constexpr void each_field(F&& f) {
   f("timeline", &S::timeline, Kept::by_command);
   f("theatre", &S::theatre, Kept::by_command);
   f("why", &S::why, Kept::by_command);
+  f("product", &S::product, Kept::by_command);
   f("timeline_choice", &S::timeline_choice, Kept::by_command);
   f("moment", &S::moment, Kept::by_command);
   f("spot", &S::spot, Kept::by_command);

@@ -127,6 +127,8 @@ void WindowUi::draw_status(const Brush& brush, const Session& session, ImVec2 at
           ? "Scroll zooms, dragging adds up, click says why, Esc goes back"
       : view.id == ViewName::why
           ? "Drag a slider, click a step for what it was, scroll the list, Esc goes back"
+      : view.id == ViewName::product
+          ? "Point at A, B or bytes to see where they are, click an element of D to open it"
       : view.id == ViewName::theatre
           ? "Drag the strip to another time, click a stage to follow what is in it"
       : view.list && picture_.accumulator && !picture_.accumulator->values.empty()

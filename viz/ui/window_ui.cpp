@@ -8,6 +8,7 @@
 #include "viz/commands/command_palette.h"
 #include "viz/commands/commands.h"
 #include "viz/commands/script.h"
+#include "viz/session/product_session.h"
 #include "viz/session/seek.h"
 #include "viz/session/start_card.h"
 #include "viz/session/theatre_session.h"
@@ -168,7 +169,8 @@ bool WindowUi::perform(Session& session, Backend& backend) {
   const bool walked = seek_on(session, backend, share_of_frame);
   const bool went_on = continue_script(session, backend);
   const double seconds = double{ImGui::GetIO().DeltaTime};
-  const bool played = play_on(session, backend, seconds) | play_theatre(session, seconds);
+  const bool played = play_on(session, backend, seconds) | play_theatre(session, seconds) |
+                      play_product(session, seconds);
   const bool changed = changed_ || finished || built || changed_file || walked || went_on ||
                        played || !intents.empty();
   changed_ = false;

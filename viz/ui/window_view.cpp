@@ -396,6 +396,9 @@ void WindowUi::click(Session& session, Point at) {
   if (const auto& cell = session.hovered.tmem) {
     return issue(fmt::format("look cell {},{}", cell->lane, cell->column));
   }
+  if (const auto& spot = session.hovered.product; spot && spot->in == ProductSpot::In::d) {
+    return issue(fmt::format("product element {} {}", spot->row, spot->column));
+  }
   if (session.hovered.element) {
     const Element output = pointed_output(session);
     return issue(fmt::format("pick {} {}", output.row, output.column));

@@ -9,6 +9,7 @@
 namespace tilescope::sim {
 
 class Executor;
+class ProductWatch;
 class Recorder;
 
 // A warp that is held back: it executes `at` instructions, and the next one only when nothing else
@@ -69,6 +70,9 @@ struct Options {
   bool warm = false;
   // What happens is written here, or null; lives longer than the machine.
   Recorder* recorder = nullptr;
+  // Is told of each product of tensor cores when its sum is there (core/sim/matrix/product_watch.h),
+  // or null; lives longer than the machine.
+  ProductWatch* products = nullptr;
   // Know of each byte of shared and local memory, too, who wrote it last.
   bool remember_writers = false;
   // Look for accesses of shared memory that nothing orders.

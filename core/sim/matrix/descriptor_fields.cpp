@@ -182,6 +182,74 @@ std::vector<BitField> instruction_fields(u32 bits, MmaKind kind) {
   return r.fields;
 }
 
+std::string otherwise(const BitField& f, const SharedMatrix& m) {
+  const u32 width = swizzle_width(m.swizzle);
+  if (f.name == "address >> 4") {
+    return "other bytes are multiplied, without a word: one more is 16 bytes further, in K-major "
+           "the "
+           "next 8 elements of f16; the k-steps of a swizzled row differ in nothing but this";
+  }
+  if (f.name == "leading stride >> 4") {
+    if (m.k_major && width && !m.absolute)
+      return "nothing: a swizzled K-major matrix does not read it";
+    return m.k_major ? "the second 16 bytes of every row come from elsewhere: half of K is wrong"
+           : width   ? fmt::format("rows {} and on come from elsewhere", width)
+                     : "k 8 and on come from elsewhere: half of K is wrong";
+  }
+  if (f.name == "stride >> 4") {
+    if (m.k_major) {
+      return "rows 0 to 7 are right; every further 8 rows come from elsewhere, so that rows of D "
+             "repeat, or are another tile's";
+    }
+    return width ? "the first lines of k are right; those of the next group come from elsewhere"
+                 : "the first 16 bytes of rows are right; the others come from elsewhere";
+  }
+  if (f.name == "constant") return "the simulator refuses it; PTX says nothing of what a chip does";
+  if (f.name == "base offset") {
+    return "the swizzle counts rows from another place: pieces of 16 bytes change places within "
+           "rows (measured on an H100: all 512 elements of a product wrong)";
+  }
+  if (f.name == "leading stride mode") return "the leading stride would be taken for an address";
+  if (f.name == "swizzle") {
+    return "pieces of 16 bytes are looked for where they are not: row 0 of every 8 is right, the "
+           "others have their k in another order, so that D is nearly right only where B is "
+           "constant";
+  }
+  return "nothing is there: PTX wants 0";
+}
+
+std::string otherwise(const BitField& f) {
+  if (f.name == "sparse") return "the instruction and its descriptor would not agree";
+  if (f.name == "sparsity selector") return "other metadata; of a dense A it is not read";
+  if (f.name == "type of D") {
+    return "cells of TMEM would hold f16 (one each, in the lower half) where f32 is read, or the "
+           "reverse: noise";
+  }
+  if (f.name == "type of A" || f.name == "type of B") {
+    return "the same bytes as another format: right signs, wrong sizes (f16 and bf16 are the usual "
+           "mistake)";
+  }
+  if (f.name == "negate A" || f.name == "negate B") return "D has the other sign";
+  if (f.name == "transpose A" || f.name == "transpose B") {
+    return "the other canonical layout is read: neighbours along K are taken for neighbours along "
+           "rows";
+  }
+  if (f.name == "N >> 3")
+    return "fewer columns of D stay as they were, more run into what is beside";
+  if (f.name == "M >> 4" || f.name == "M >> 7") {
+    return "another organisation of D in TMEM: of M 64 the rows are in every second group of 16 "
+           "lanes";
+  }
+  if (f.name == "saturate") return "sums of integers wrap, or stop at their limits";
+  if (f.name == "largest shift of .ws") return "of .ws alone: columns of B may be shifted";
+  if (f.name == "type of the factors") return "scale factors read as the other format";
+  if (f.name == "ID of A's factors" || f.name == "ID of B's factors") {
+    return "another byte of the cells: the factors of another k-step";
+  }
+  if (f.name == "K") return "96 is for sm_103a alone";
+  return "nothing is there: PTX wants 0";
+}
+
 std::string_view name_of(MmaKind kind) {
   constexpr std::string_view names[] = {"",   "f16",      "tf32", "f8f6f4",
                                         "i8", "mxf8f6f4", "mxf4", "mxf4nvf4"};

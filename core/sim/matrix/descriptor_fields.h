@@ -28,6 +28,12 @@ std::vector<BitField> tcgen05_matrix_fields(std::uint64_t bits);
 // MmaKind::none those of all kinds of table 42.
 std::vector<BitField> instruction_fields(std::uint32_t bits, MmaKind kind);
 
+// What would come of another value in a field that wgmma_matrix_fields() or
+// tcgen05_matrix_fields() gives, for the matrix that the descriptor says; and of an instruction
+// descriptor's.
+std::string otherwise(const BitField& field, const SharedMatrix& matrix);
+std::string otherwise(const BitField& field);
+
 std::string_view name_of(MmaKind kind);  // "f16", ..., "mxf4nvf4"; none: ""
 std::string_view name_of(ElementType type);
 

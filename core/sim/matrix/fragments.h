@@ -87,6 +87,25 @@ struct MmaOperands {
 void gather(const Core& x, const Reference* registers, const Fragment& f, std::uint32_t* out);
 void scatter(Core& x, const Reference* registers, const Fragment& f, const std::uint32_t* from);
 
+// Tells Options::products of an mma that `run` executes, if it wants to be told (mma_watch.cpp).
+Flow run_watched(Handler run, Core& x, const Code& code, Mask m);
+bool is_watched(const Core& x);
+// The handler that does so where somebody watches.
+template <Handler run>
+Flow told(Core& x, const Code& code, Mask m) {
+  return is_watched(x) ? run_watched(run, x, code, m) : run(x, code, m);
+}
+
+// How a form of f16, bf16 and tf32 adds, or of f8, which are multiplied as f16 in two steps from
+// zero: `place_in_steps` is where k comes to stand in these.
+bool is_float8(const Mma& mma);
+StepRule step_rule_of(const Mma& mma);
+int place_in_steps(int k, int depth);
+// What becomes of two products added, as add.rn does it.
+std::uint32_t added(FloatFormat format, std::uint32_t a, std::uint32_t b);
+// fma.rn of f64, with the chips' NaN.
+double fused(double a, double b, double sum);
+
 // mma, or wmma.mma.
 inline bool multiplies(const ptx::Instruction& i) {
   return i.op == ptx::Op::mma || i.modifiers.operation() == ptx::Operation::mma;

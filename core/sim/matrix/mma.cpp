@@ -84,6 +84,26 @@ int deep_in_one_step(const Mma& mma) {
   return mma.name == ptx::Shape::m16n16k8 ? 4 : mma.shape.k;
 }
 
+}  // namespace
+
+bool is_float8(const Mma& mma) {
+  return mma.kind == WarpKind::none && (mma.a == Type::e4m3 || mma.a == Type::e5m2);
+}
+
+StepRule step_rule_of(const Mma& mma) {
+  StepRule rule;
+  if (is_float8(mma)) {
+    rule.block = mma.shape.k / 2;
+    rule.half_accumulator = mma.d == Type::f16;
+    return rule;
+  }
+  rule = step_rule(TensorChip::hopper, format_of(mma.a), deep_in_one_step(mma));
+  rule.half_accumulator = mma.d == Type::f16 && mma.c == Type::f16;
+  return rule;
+}
+
+namespace {
+
 Flow mma_float(Core& x, const Code& code, Mask m) {
   const Flow flow = whole_warp(x, m);
   if (flow != Flow::next) return flow;
@@ -100,8 +120,7 @@ Flow mma_float(Core& x, const Code& code, Mask m) {
   }
   const Taken<most_a> left(format, a, mma.shape.m * mma.shape.k);
   const Taken<most_b> right(format, b, mma.shape.k * mma.shape.n);
-  StepRule rule = step_rule(TensorChip::hopper, format, deep_in_one_step(mma));
-  rule.half_accumulator = mma.d == Type::f16 && mma.c == Type::f16;
+  const StepRule rule = step_rule_of(mma);
   const int results = mma.shape.m * mma.shape.n;
   if (mma.c == Type::f16 && !rule.half_accumulator) {
     for (int i = 0; i < results; ++i) c[i] = encode(format_f32, decode(format_f16, c[i]));
@@ -126,17 +145,21 @@ const std::array<u32, 256>& halves_of(Type type) {
   return type == Type::e4m3 ? e4m3 : e5m2;
 }
 
+}  // namespace
+
 // Of four neighbours in a register, two belong to the first step and two to the second: where k
 // comes to stand among all of `depth`.
-constexpr int place_in_steps(int k, int depth) {
+int place_in_steps(int k, int depth) {
   return k / 2 % 2 * (depth / 2) + k / 4 * 2 + k % 2;
 }
 
 // As add.rn does: a NaN is the canonical one. In double the sum of two f32 may be rounded, but then
 // rounding it again to f32 gives what rounding once gives (53 >= 2 * 24 + 2 bits).
-u32 sum_of(FloatFormat format, u32 a, u32 b) {
+u32 added(FloatFormat format, u32 a, u32 b) {
   return encode(format, decode(format, a) + decode(format, b));
 }
+
+namespace {
 
 Flow mma_float8(Core& x, const Code& code, Mask m) {
   const Flow flow = whole_warp(x, m);
@@ -156,13 +179,11 @@ Flow mma_float8(Core& x, const Code& code, Mask m) {
   }
   const Taken<most_a> a_taken(format_f16, left, rows * depth);
   const Taken<most_b> b_taken(format_f16, right, depth * columns);
-  StepRule rule;
-  rule.block = depth / 2;
-  rule.half_accumulator = mma.d == Type::f16;
+  const StepRule rule = step_rule_of(mma);
   multiply_add(rule, mma.shape, format_f16, a_taken.factors(), format_f16, b_taken.factors(),
                products);
   const FloatFormat format = rule.half_accumulator ? format_f16 : format_f32;
-  for (int i = 0; i < rows * columns; ++i) c[i] = sum_of(format, products[i], c[i]);
+  for (int i = 0; i < rows * columns; ++i) c[i] = added(format, products[i], c[i]);
   scatter(x, o.d, mma.d_fragment, c);
   return Flow::next;
 }
@@ -211,6 +232,8 @@ void gather(const Core& x, const Reference* registers, const Fragment& f, double
   }
 }
 
+}  // namespace
+
 // fma.rn of f64. Of several NaNs the sum's own stays, then a's, then b's, made quiet; one that
 // comes of numbers has its sign set. An H200 agrees on 114,678 of 114,688 results; the ten are NaNs
 // with the other sign, where a NaN came of numbers and an operand is NaN further on: which of the
@@ -222,6 +245,8 @@ double fused(double a, double b, double sum) {
   const double result = std::fma(a, b, sum);
   return result == result ? result : -std::numeric_limits<double>::quiet_NaN();
 }
+
+namespace {
 
 // Of f64, each product is added by itself, in the order of k.
 Flow mma_double(Core& x, const Code& code, Mask m) {
@@ -258,17 +283,18 @@ Handler mma_handler(const ptx::Instruction& i) {
     case Type::f16:
     case Type::bf16:
     case Type::tf32:
-      return mma_float;
+      return told<mma_float>;
     case Type::e4m3:
     case Type::e5m2:
-      return mma_float8;
+      return told<mma_float8>;
     case Type::s8:
     case Type::u8:
     case Type::s4:
     case Type::u4:
-      return i.modifiers.has(ptx::Field::satfinite) ? mma_integer<true> : mma_integer<false>;
+      return i.modifiers.has(ptx::Field::satfinite) ? told<mma_integer<true>>
+                                                    : told<mma_integer<false>>;
     case Type::f64:
-      return mma_double;
+      return told<mma_double>;
     default:
       return nullptr;
   }

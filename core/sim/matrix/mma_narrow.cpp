@@ -263,11 +263,6 @@ Flow sparse_float(Core& x, const Code& code, Mask m) {
   });
 }
 
-// Of four neighbours in a register, two belong to the first step and two to the second.
-int place_in_two_steps(int k, int depth) {
-  return k / 2 % 2 * (depth / 2) + k / 4 * 2 + k % 2;
-}
-
 Flow sparse_float8(Core& x, const Code& code, Mask m) {
   return by_rows(x, code, m, [](const Mma& mma, const MmaOperands&, int, StoredRow& row, u32* c) {
     const int depth = mma.stored(), columns = mma.shape.n;
@@ -276,7 +271,7 @@ Flow sparse_float8(Core& x, const Code& code, Mask m) {
     };
     std::vector<u32> a(row.a.size()), b(row.b.size());
     for (int k = 0; k < depth; ++k) {
-      const int to = place_in_two_steps(k, depth);
+      const int to = place_in_steps(k, depth);
       a[static_cast<std::size_t>(to)] = half(mma.a, row.a[static_cast<std::size_t>(k)]);
       for (int j = 0; j < columns; ++j) {
         b[static_cast<std::size_t>(to * columns + j)] =
@@ -447,22 +442,23 @@ Flow narrow_kind(Core& x, const Code& code, Mask m) {
 
 Handler narrow_mma_handler(const ptx::Instruction& i, const Mma& mma) {
   const bool satfinite = i.modifiers.has(Field::satfinite);
-  if (mma.four) return four_products;
-  if (mma.kind != WarpKind::none) return narrow_kind;
+  if (mma.four) return told<four_products>;
+  if (mma.kind != WarpKind::none) return told<narrow_kind>;
   switch (mma.a) {
     case Type::b1:
-      return i.modifiers.logic() == ptx::Logic::and_ ? bit_product<true> : bit_product<false>;
+      return i.modifiers.logic() == ptx::Logic::and_ ? told<bit_product<true>>
+                                                     : told<bit_product<false>>;
     case Type::s8:
     case Type::u8:
     case Type::s4:
     case Type::u4:
       if (!mma.sparse) return nullptr;
-      return satfinite ? sparse_integer<true> : sparse_integer<false>;
+      return satfinite ? told<sparse_integer<true>> : told<sparse_integer<false>>;
     case Type::e4m3:
     case Type::e5m2:
-      return mma.sparse ? sparse_float8 : nullptr;
+      return mma.sparse ? told<sparse_float8> : nullptr;
     default:
-      return mma.sparse ? sparse_float : nullptr;
+      return mma.sparse ? told<sparse_float> : nullptr;
   }
 }
 

@@ -1,14 +1,8 @@
 // tcgen05.ld, st and wait (PTX ISA 9.7.16.8): between TMEM and the registers of a warp.
 //
-// Warp w reaches lanes 32 * (w % 4) and the 31 behind them. Which cell register r of lane l holds,
-// from the address on, as (row, column):
-//
-//   32x32b    (l, r)                                        16x32bx2  lanes 0-15: (l, r)
-//   16x64b    (l/4 + 8(l%2), (l/2)%2 + 2r)                            lanes 16-31: (l - 16, split +
-//   r) 16x128b   (l/4 + 8(r%2), l%4 + 4(r/2)) 16x256b   (l/4 + 8((r/2)%2), r%2 + 2(l%4) + 8(r/4))
-//
-// (CuTe's copy_traits_sm100.hpp; figures 183 to 187.) With .pack::16b a register holds the lower
-// halves of two neighbouring columns, which are twice as many then; .unpack::16b is the reverse.
+// Warp w reaches lanes 32 * (w % 4) and the 31 behind them; which cell a register holds is in
+// move_shape.h. With .pack::16b a register holds the lower halves of two neighbouring columns,
+// which are twice as many then; .unpack::16b is the reverse.
 //
 // Both take effect at their issue, also with --lazy: until the warp's wait whoever touches their
 // cells is at fault, so that no later moment could be told from this one; and registers that a ld
@@ -29,6 +23,7 @@
 #include "core/sim/machine/model.h"
 #include "core/sim/matrix/fragments.h"
 #include "core/sim/tcgen05/handlers.h"
+#include "core/sim/tcgen05/move_shape.h"
 
 namespace tilescope::sim {
 namespace {
@@ -38,44 +33,24 @@ using ptx::Field;
 using u32 = std::uint32_t;
 using u8 = std::uint8_t;
 
-enum class Cells : u8 { none, lanes_32x32b, x64, x128, x256, split };  // words of Field::cells
-
-struct Cell {
-  u32 row = 0, column = 0;
-};
-
-Cell cell(Cells shape, u32 l, u32 r, u32 split) {
-  switch (shape) {
-    case Cells::x64:
-      return {l / 4 + 8 * (l % 2), l / 2 % 2 + 2 * r};
-    case Cells::x128:
-      return {l / 4 + 8 * (r % 2), l % 4 + 4 * (r / 2)};
-    case Cells::x256:
-      return {l / 4 + 8 * (r / 2 % 2), r % 2 + 2 * (l % 4) + 8 * (r / 4)};
-    case Cells::split:
-      return {l % 16, r + (l < 16 ? 0 : split)};
-    default:
-      return {l, r};
-  }
-}
-
 // Columns of 32 bits that `registers` registers of a lane fill.
-u32 columns_of(Cells shape, u32 registers) {
-  return shape == Cells::x64 || shape == Cells::x128 || shape == Cells::x256 ? 2 * registers
-                                                                             : registers;
+u32 columns_of(MoveShape shape, u32 registers) {
+  return shape == MoveShape::x64 || shape == MoveShape::x128 || shape == MoveShape::x256
+             ? 2 * registers
+             : registers;
 }
 
 // One ld or st: where it goes.
 struct Move {
-  Cells shape = Cells::none;
+  MoveShape shape = MoveShape::none;
   bool packed = false;
   u32 lane = 0, column = 0, split = 0, registers = 0;
 
   std::vector<CellRange> ranges() const {
-    const u32 rows = shape == Cells::lanes_32x32b ? 32 : 16;
+    const u32 rows = shape == MoveShape::lanes_32x32b ? 32 : 16;
     const u32 columns = columns_of(shape, registers) * (packed ? 2 : 1);
     std::vector<CellRange> out = {{lane, rows, column, columns}};
-    if (shape == Cells::split) out.push_back({lane, rows, column + split, columns});
+    if (shape == MoveShape::split) out.push_back({lane, rows, column + split, columns});
     return out;
   }
 };
@@ -85,11 +60,11 @@ struct Move {
 bool find_lane(Core& x, u32 address, Move& move) {
   const u32 lane = address >> 16, quarter = x.warp->index % 4;
   const u32 in_quarter = lane % 32, named = lane % 128 / 32;
-  if (in_quarter % (move.shape == Cells::lanes_32x32b ? 32 : 16)) {
+  if (in_quarter % (move.shape == MoveShape::lanes_32x32b ? 32 : 16)) {
     x.reports->fault(
         x, 0, "tmem_lane",
         fmt::format("the address 0x{:08x} begins at lane {} of TMEM", address, lane),
-        move.shape == Cells::lanes_32x32b ? "a multiple of 32 lanes" : "a multiple of 16 lanes",
+        move.shape == MoveShape::lanes_32x32b ? "a multiple of 32 lanes" : "a multiple of 16 lanes",
         fmt::format("lane {}", lane));
     return false;
   }
@@ -152,7 +127,7 @@ u32 uniform_address(Core& x, const Code& c) {
 Move move_at(const Core& x, const Code& c, u32 address) {
   const ptx::Modifiers& how = x.machine->program().code[x.pc].modifiers;
   Move move;
-  move.shape = static_cast<Cells>(how[Field::cells]);
+  move.shape = static_cast<MoveShape>(how[Field::cells]);
   move.packed = how.has(Field::packing);
   move.registers = c.count;
   move.column = address & 0xffff;
@@ -180,13 +155,13 @@ bool prepare(Core& x, const Code& c, bool store, Move& move) {
 }
 
 // The bytes of a register, from one cell or the halves of two.
-u32 taken(const TensorMemory& memory, const Move& move, Cell at) {
+u32 taken(const TensorMemory& memory, const Move& move, MovedCell at) {
   const u32* row = memory.row(move.lane + at.row) + move.column;
   if (!move.packed) return row[at.column];
   return (row[2 * at.column] & 0xffff) | row[2 * at.column + 1] << 16;
 }
 
-u8 undefined_of(const TensorMemory& memory, const Move& move, Cell at) {
+u8 undefined_of(const TensorMemory& memory, const Move& move, MovedCell at) {
   const u32 lane = move.lane + at.row;
   if (!move.packed) return memory.undefined(lane, move.column + at.column);
   const u32 first = move.column + 2 * at.column;
@@ -249,11 +224,11 @@ void reduce(Core& x, const Code& c, const Move& move) {
   u32 value[lanes];
   u8 undefined[lanes], any = 0;
   for (u32 l = 0; l < lanes; ++l) {
-    const Cell first = cell(move.shape, l, 0, move.split);
+    const MovedCell first = moved_cell(move.shape, l, 0, move.split);
     value[l] = extreme.of(taken(memory, move, first));
     undefined[l] = undefined_of(memory, move, first);
     for (u32 r = 1; r < move.registers; ++r) {
-      const Cell at = cell(move.shape, l, r, move.split);
+      const MovedCell at = moved_cell(move.shape, l, r, move.split);
       value[l] = extreme.of(value[l], extreme.of(taken(memory, move, at)));
       undefined[l] |= undefined_of(memory, move, at);
     }
@@ -278,13 +253,13 @@ Flow load(Core& x, const Code& c, Mask m) {
     u32 value[lanes];
     u8 undefined[lanes], any = 0;
     for (u32 l = 0; l < lanes; ++l) {
-      const Cell at = cell(move.shape, l, r, move.split);
+      const MovedCell at = moved_cell(move.shape, l, r, move.split);
       value[l] = taken(memory, move, at);
       undefined[l] = undefined_of(memory, move, at);
       any |= undefined[l];
     }
     std::memcpy(x.bank[0] + d, value, sizeof value);
-    const Cell first = cell(move.shape, 0, r, move.split);
+    const MovedCell first = moved_cell(move.shape, 0, r, move.split);
     const TensorAddress place{move.lane + first.row, move.column + first.column};
     if (any || has_undefined(x, d, 4)) mark_register(x, d, undefined, place);
   }
@@ -292,7 +267,7 @@ Flow load(Core& x, const Code& c, Mask m) {
   return Flow::next;
 }
 
-void put(TensorMemory& memory, const Move& move, Cell at, u32 value, u8 undefined) {
+void put(TensorMemory& memory, const Move& move, MovedCell at, u32 value, u8 undefined) {
   const u32 lane = move.lane + at.row;
   u32* row = memory.row(lane) + move.column;
   if (!move.packed) {
@@ -321,7 +296,7 @@ Flow store(Core& x, const Code& c, Mask m) {
     for (u32 l = 0; l < lanes; ++l) {
       u8 undefined = 0;
       for (u32 k = 0; hidden && k < 4; ++k) undefined |= hidden[l * 4 + k] ? 1u << k : 0u;
-      put(memory, move, cell(move.shape, l, r, move.split), value[l], undefined);
+      put(memory, move, moved_cell(move.shape, l, r, move.split), value[l], undefined);
     }
   }
   return Flow::next;

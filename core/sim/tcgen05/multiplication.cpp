@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/sim/machine/model.h"
+#include "core/sim/matrix/product_watch.h"
 #include "core/sim/matrix/sparse.h"
 
 namespace tilescope::sim {
@@ -266,6 +267,103 @@ PartOfOperands part_of(const Multiplication& m, const std::vector<std::byte>& by
   return out;
 }
 
+// ---- for who watches products ----
+
+// The parts of D in one block, by its own rows: layout B has each of 64 twice.
+std::vector<MatrixPart> own_parts(const Product& product) {
+  std::vector<MatrixPart> out = product.parts();
+  if (product.halves) out.back().row = 0;
+  return out;
+}
+u32 own_rows(const Product& product) {
+  return product.halves ? product.shape.m / 2 : product.shape.m;
+}
+
+// D of one block's part, row after row.
+std::vector<u64> sums_in(const Product& product, const TensorMemory& memory) {
+  const u32 n = product.shape.n, mask = product.shape.d == SumType::f16 ? 0xffff : ~u32{0};
+  std::vector<u64> out(std::size_t{own_rows(product)} * n);
+  for (const MatrixPart& part : own_parts(product)) {
+    for (u32 i = 0; i < part.rows; ++i) {
+      const u32* from = memory.row(part.at.lane + i) + part.at.column;
+      for (u32 j = 0; j < part.columns; ++j) {
+        out[std::size_t{part.row + i} * n + part.column + j] = from[j] & mask;
+      }
+    }
+  }
+  return out;
+}
+
+// What is known of it before it is added: of the part that is in blocks[i].
+std::optional<ProductSeen> watched(Model& machine, const Block& home, const AsyncOperation& o,
+                                   const Multiplication& m, const std::vector<Block*>& blocks,
+                                   std::size_t i) {
+  ProductSeen out;
+  out.issue = {ProductUnit::tcgen05,
+               blocks[i]->number,
+               machine.member(home, o.issuer)->number,
+               o.thread / 32,
+               o.pc,
+               o.number,
+               o.times[0],
+               o.times[3],
+               0};
+  if (!machine.options.products->wants(out.issue)) return {};
+  const MultiplicationWords w = MultiplicationWords::of(o);
+  const Product& p = m.product;
+  const MmaShape& s = p.shape;
+  out.a_from.bits = w.a;
+  out.a_from.blocks = {blocks[i]->number};
+  out.a_from.rows = m.a_rows;
+  out.a_from.row_bytes = s.a_row_bytes();
+  out.a_from.stored = m.stored(s.a);
+  if (m.a_in_tensor_memory) {
+    out.a_from.cells = m.a_range().front();
+  } else {
+    out.a_from.matrix = m.a;
+  }
+  out.b_from.bits = w.b;
+  for (const Block* at : blocks) out.b_from.blocks.push_back(at->number);
+  out.b_from.rows = m.b_rows;
+  out.b_from.row_bytes = s.row_bytes();
+  out.b_from.stored = m.stored(s.b);
+  out.b_from.matrix = m.b;
+  out.instruction = w.instruction;
+  out.kind = p.kind;
+  out.pair = m.pair;
+  out.ws = p.ws;
+  out.sparse = s.sparse;
+  out.accumulate = p.accumulate;
+  out.exact = machine.options.exact;
+  out.scale = p.scale;
+  if (blocks[i] == &home) out.reads = o.reads;
+  out.m = own_rows(p);
+  out.n = s.n;
+  out.k = s.k;
+  std::copy_n(p.disabled, 2, out.disabled);
+  for (const MatrixPart& part : own_parts(p)) {
+    out.parts.push_back({part.row, part.rows, part.column, part.columns, nullptr, 0});
+    out.cells.push_back({part.at.lane, part.rows, part.at.column, part.columns});
+  }
+  out.before = sums_in(p, blocks[i]->tensor.memory);
+  return out;
+}
+
+void tell(Model& machine, ProductSeen product, const Product& p, const std::byte* a,
+          const std::byte* b, const TensorMemory& memory) {
+  const MmaShape& s = p.shape;
+  product.sum = sum_of(p);
+  product.sum.scales.a = product.sum.scales.b = nullptr;
+  product.a.assign(a, a + std::size_t{s.m} * s.row_bytes());
+  product.b.assign(b, b + std::size_t{s.n} * s.row_bytes());
+  if (s.scale_block) {
+    product.a_scales.assign(p.a_scales, p.a_scales + std::size_t{s.m} * s.scales());
+    product.b_scales.assign(p.b_scales, p.b_scales + std::size_t{s.n} * s.scales());
+  }
+  product.after = sums_in(p, memory);
+  machine.options.products->seen(std::move(product));
+}
+
 bool write(Model& machine, Block& block, AsyncOperation& o) {
   Multiplication m = decoded(o);
   if (!machine.options.calculates) return only_write(machine, block, m);
@@ -278,9 +376,12 @@ bool write(Model& machine, Block& block, AsyncOperation& o) {
     m.product.a_scales = part.a_scales;
     m.product.b_scales = part.b_scales;
     m.product.stored = part.stored;
+    std::optional<ProductSeen> seen;
+    if (machine.options.products) seen = watched(machine, block, o, m, blocks, i);
     multiply(m.product, part.a, part.a_undefined.data(), part.b, part.b_undefined.data(),
              machine.options.exact ? Sums::exact : Sums::fast, blocks[i]->tensor.memory,
              machine.options.executor, operands);
+    if (seen) tell(machine, std::move(*seen), m.product, part.a, part.b, blocks[i]->tensor.memory);
   }
   for (Block* at : blocks) shift_rows(m, at->tensor.memory);
   o.bytes = {};

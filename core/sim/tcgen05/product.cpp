@@ -82,24 +82,13 @@ void calculate(const Product& product, const std::byte* a, const std::byte* b, b
   const MmaShape& s = product.shape;
   const std::vector<SumPart> parts = sum_parts(product, rows);
   for (const SumPart& part : parts) prepare(product, part);
-  SumOfProducts sum{
-      s.m,
-      s.n,
-      s.k,
-      s.a,
-      s.b,
-      s.d,
-      s.saturate,
-      s.negate_a,
-      s.negate_b,
-      rule_of(product),
-      {s.scale_format, s.scale_block, is_packed(product.kind), product.a_scales, product.b_scales}};
+  SumOfProducts sum = sum_of(product);
   if (!s.sparse) return add_products(sum, a, b, exact, parts);
   const bool packed = is_packed(product.kind);
   if (packed || has_specials(s.b, b, std::size_t{s.n} * s.row_bytes())) {
+    if (!packed) sum.rule.block /= 2;
     return add_row_by_row(sum, product.stored, a, b, exact, parts);
   }
-  sum.rule.block *= 2;  // the zeros between the stored elements add nothing
   add_products(sum, a, b, exact, parts);
 }
 
@@ -173,6 +162,25 @@ class Kept {
 };
 
 }  // namespace
+
+SumOfProducts sum_of(const Product& product) {
+  const MmaShape& s = product.shape;
+  SumOfProducts out{
+      s.m,
+      s.n,
+      s.k,
+      s.a,
+      s.b,
+      s.d,
+      s.saturate,
+      s.negate_a,
+      s.negate_b,
+      rule_of(product),
+      {s.scale_format, s.scale_block, is_packed(product.kind), product.a_scales, product.b_scales}};
+  // Of a sparse A: the zeros between the stored elements add nothing.
+  if (s.sparse && !is_packed(product.kind)) out.rule.block *= 2;
+  return out;
+}
 
 std::vector<MatrixPart> Product::parts() const {
   const u32 m = shape.m, n = shape.n;

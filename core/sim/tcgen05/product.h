@@ -58,6 +58,9 @@ struct Product {
   std::vector<MatrixPart> parts() const;  // of D
 };
 
+// What is summed, and how.
+SumOfProducts sum_of(const Product& product);
+
 // A from TMEM as it is stored, 16-byte pieces packed into columns. Elements of 4 and 6 bits of
 // kinds f8f6f4 and mxf8f6f4 are in bytes of their own there (9.7.16.10.4.3), as tcgen05.cp puts
 // them (unpack() in core/sim/tcgen05/copy.h), and leave them without what is beside them.

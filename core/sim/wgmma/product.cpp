@@ -9,6 +9,7 @@
 #include "core/sim/checks/undefined.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/matrix/operand.h"
+#include "core/sim/matrix/product_watch.h"
 #include "core/sim/wgmma/sparse.h"
 
 namespace tilescope::sim {
@@ -289,11 +290,60 @@ void add_in_place(Model& machine, Block& block, u32 group, Members& warps, const
        to = std::move(registers)] { add(*from, to); });
 }
 
+// ---- for who watches products ----
+
+// D, row after row.
+std::vector<u64> sums_in(const Block& block, u32 group, const Members& warps,
+                         const GroupForm& form) {
+  block.registers.settle(group);
+  std::vector<u32> sums(std::size_t{group_rows} * form.n);
+  for (u32 i = 0; i < 4; ++i) {
+    gather(warps[i], group_d_fragment(form), &sums[std::size_t{i} * warp_rows * form.n]);
+  }
+  return {sums.begin(), sums.end()};
+}
+
+// What is known of it before it is added.
+std::optional<ProductSeen> watched(const Model& machine, const Block& block,
+                                   const AsyncOperation& o, const GroupWords& w,
+                                   const GroupForm& form, const Members& warps) {
+  ProductSeen out;
+  out.issue = {ProductUnit::wgmma, block.number, block.number, o.thread / 32, o.pc,
+               o.number,           o.times[0],   o.times[3],   w.group};
+  if (!machine.options.products->wants(out.issue)) return {};
+  GroupOperands operands;
+  decode(form, w, operands);
+  const auto as = [](ElementType type) { return bytes_if_bits(type); };
+  out.a_from = {w.a, {block.number}, group_rows, form.a_bytes(), {}, {}, as(form.a)};
+  if (!form.a_in_registers) out.a_from.matrix = operands.a;
+  out.b_from = {w.b, {block.number}, form.n, form.b_bytes(), operands.b, {}, as(form.b)};
+  out.sparse = form.sparse;
+  out.accumulate = w.accumulate;
+  out.exact = machine.options.exact;
+  out.reads = o.reads;
+  out.m = group_rows;
+  out.n = form.n;
+  out.k = form.k;
+  out.sum = sum_of(form);
+  out.parts = {{0, group_rows, 0, form.n, nullptr, 0}};
+  out.row_by_row = is_row_by_row(form, o.bytes);
+  const std::size_t b = o.bytes.size() - whole_b(form);
+  const auto middle = o.bytes.begin() + static_cast<std::ptrdiff_t>(b);
+  out.a.assign(o.bytes.begin(), middle);
+  out.b.assign(middle, o.bytes.end());
+  out.before = sums_in(block, w.group, warps, form);
+  return out;
+}
+
 bool write(Model& machine, Block& block, AsyncOperation& o) {
   const GroupWords w = GroupWords::of(o);
   const GroupForm form = form_of(machine, w);
   Members warps;
   for (u32 i = 0; i < 4; ++i) warps[i] = member(machine, block, w, i, form);
+  std::optional<ProductSeen> seen;
+  if (machine.options.products && machine.options.calculates) {
+    seen = watched(machine, block, o, w, form, warps);
+  }
   if (!machine.options.calculates) {
     for (Member& warp : warps) {
       for (u32 r = 0; r < form.d_registers(); ++r) define(warp.core, warp.d[r], 4, ~Mask{0});
@@ -309,6 +359,10 @@ bool write(Model& machine, Block& block, AsyncOperation& o) {
     add_as_matrix(warps, form, w.accumulate, o.bytes, machine.options.exact);
   } else {
     add_in_place(machine, block, w.group, warps, form, w.accumulate, std::move(o.bytes));
+  }
+  if (seen) {
+    seen->after = sums_in(block, w.group, warps, form);
+    machine.options.products->seen(std::move(*seen));
   }
   o.bytes = {};
   o.undefined = {};

@@ -1,0 +1,114 @@
+// The bits of a product's descriptors: a strip with a colour for each field, and what each says.
+#include <algorithm>
+
+#include "viz/product/product_painter.h"
+
+namespace tilescope {
+namespace {
+
+bool is_idle(const sim::BitField& f) {
+  if (f.value != 0) return false;
+  for (const std::string_view name : {"leading stride mode", "sparsity selector", "sparse",
+                                      "saturate", "negate A", "negate B", "largest shift of .ws"}) {
+    if (f.name == name) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void ProductPainter::draw_bits(const Box& room) {
+  scene_.begin("bits", Box{room.x - 2, room.y - 2, room.width + 4, room.height + 4});
+  const auto& all = v_.descriptors;
+  // A's and B's have the same fields as a rule: one table of both.
+  const auto same = [](const DescriptorView& a, const DescriptorView& b) {
+    return std::equal(a.fields.begin(), a.fields.end(), b.fields.begin(), b.fields.end(),
+                      [](const auto& f, const auto& g) { return f.name == g.name; });
+  };
+  // Where the room is too low for all, fields that are 0 and say nothing are told by their hints
+  // alone.
+  std::size_t fields = 0;
+  for (const DescriptorView& d : all) {
+    if (&d == &all[0] || d.width == 32) fields += d.fields.size();
+  }
+  brief_ = 15.5 * static_cast<double>(fields) + 150 > room.height;
+  double y = room.y;
+  std::size_t i = 0;
+  while (i < all.size() && y + 60 < room.bottom()) {
+    const bool both =
+        i == 0 && all.size() > 1 && all[0].width == all[1].width && same(all[0], all[1]);
+    y = draw_descriptor(all[i], both ? &all[1] : nullptr,
+                        {room.x, y, room.width, room.bottom() - y}) +
+        8;
+    i += both ? 2 : 1;
+  }
+  scene_.end();
+}
+
+// The highest bit is at the left, as numbers are written.
+void ProductPainter::draw_strip_of_bits(const DescriptorView& d, const Box& room) {
+  const double bit = room.width / d.width;
+  scene_.add(Rectangle{room, Ink(Role::panel), {Role::line, 1, false}, 0});
+  for (std::size_t i = 0; i < d.fields.size(); ++i) {
+    const sim::BitField& f = d.fields[i];
+    const Rgba colour = field_colour(i);
+    const Box box{room.x + bit * (d.width - f.low - f.count), room.y, bit * f.count, room.height};
+    scene_.add(Rectangle{box, Ink(mix(s_.theme.paper, colour, 0.4)), {}, 0});
+    for (int b = 0; b < f.count; ++b) {
+      if (!(f.value >> b & 1)) continue;
+      scene_.add(Rectangle{
+          {room.x + bit * (d.width - 1 - f.low - b) + 0.5, room.y + 1, bit - 1, room.height - 2},
+          Ink(colour),
+          {},
+          0});
+    }
+    scene_.hints.push_back(
+        {box, fmt::format("bits {}: {} = {}. {}. If it were otherwise: {}.", bits_text(f), f.name,
+                          value_text(f), f.meaning, d.otherwise[i])});
+  }
+}
+
+Rgba ProductPainter::field_colour(std::size_t i) const {
+  return category(static_cast<std::int64_t>(i % 7 + i / 7 * 8), s_.theme.dark);
+}
+
+double ProductPainter::draw_descriptor(const DescriptorView& d, const DescriptorView* other,
+                                       const Box& room) {
+  constexpr double pitch = 15.5;
+  scene_.begin(other ? "descriptors of A and B" : d.name);
+  double y = room.y;
+  for (const DescriptorView* each : {&d, other}) {
+    if (!each) continue;
+    heading({room.x, y, room.width, 20}, each->name,
+            fmt::format("0x{:0{}x}", each->bits, each->width / 4));
+    draw_strip_of_bits(*each, {room.x, y + 19, room.width, 11});
+    y += 36;
+  }
+  y += 6;
+  for (std::size_t i = 0; i < d.fields.size() && y + 8 < room.bottom(); ++i) {
+    const sim::BitField& f = d.fields[i];
+    if (brief_ && is_idle(f) && (!other || other->fields[i].value == 0)) continue;
+    std::string value = value_text(f), meaning = f.meaning, more = d.otherwise[i];
+    if (other && other->fields[i].value != f.value) {
+      value += ", " + value_text(other->fields[i]);
+      meaning = fmt::format("A: {}; B: {}", f.meaning, other->fields[i].meaning);
+    }
+    scene_.add(Rectangle{{room.x, y - 5, 8, 10}, Ink(field_colour(i)), {}, 2});
+    line({room.x + 13, y}, bits_text(f), 46, Role::quiet, Family::mono);
+    line({room.x + 62, y}, f.name, 124, Role::text);
+    const double at = room.x + 190;
+    line({at, y}, value, 100, Role::text, Family::mono);
+    const double after = at + std::max(14.0, text_width(value, small_text, Family::mono)) + 8;
+    if (after + 30 < room.right()) {
+      scene_.add(
+          words({after, y}, begin_of(meaning, room.right() - after, Family::sans), Role::quiet));
+    }
+    scene_.hints.push_back({{room.x, y - 8, room.width, pitch},
+                            fmt::format("{}. If it were otherwise: {}.", meaning, more)});
+    y += pitch;
+  }
+  scene_.end();
+  return y;
+}
+
+}  // namespace tilescope

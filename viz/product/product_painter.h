@@ -1,0 +1,66 @@
+// Draws a product, part by part (product_scene.h); for the files here alone.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "viz/product/product_scene.h"
+#include "viz/scene/items.h"
+#include "viz/scene/palette.h"
+
+namespace tilescope {
+
+class ProductPainter {
+ public:
+  ProductPainter(Scene& scene, const ProductShown& shown, Size size)
+      : scene_(scene), s_(shown), v_(shown.view), p_(shown.view.seen()), size_(size) {}
+  ProductFrame paint();
+
+ private:
+  static constexpr double edge = 16, head = 58, row = 17, steps = 46;
+
+  void heading(const Box& room, const std::string& text, const std::string& more = "");
+  void line(Point at, const std::string& text, double width, const Ink& ink = Role::text,
+            Family family = Family::sans);
+
+  void draw_head();
+  void draw_steps(const Box& room);
+  // product_bits.cpp
+  void draw_bits(const Box& room);
+  void draw_strip_of_bits(const DescriptorView& d, const Box& room);
+  // `other`: of the other operand, with the same fields, told in the same rows; or null.
+  double draw_descriptor(const DescriptorView& d, const DescriptorView* other, const Box& room);
+  Rgba field_colour(std::size_t i) const;
+  // product_matrices.cpp
+  void draw_matrices(const Box& room);
+  void draw_bytes(const Box& room);
+  void draw_operand_bytes(const Box& room, bool of_a);
+  void draw_pieces_near(const Box& room, const std::vector<ProductView::Piece>& pieces, bool of_a);
+  void make_images();
+  Rgba piece_colour(bool of_a, std::uint32_t row, std::uint32_t k) const;
+  Rgba owner_colour(std::uint16_t owner) const;
+  // product_owners.cpp
+  void draw_owners(const Box& room);
+  void draw_cells(const Box& room);
+  void draw_fragment(const Box& room);
+  // product_number.cpp
+  void draw_number(const Box& room);
+  void draw_sums(const Box& room);
+  double draw_step(const sim::TracedStep& step, const Box& room);
+  void draw_term(const Box& bar, double value, int unit, bool aligned, const Ink& ink);
+
+  Scene& scene_;
+  const ProductShown& s_;
+  const ProductView& v_;
+  const sim::ProductSeen& p_;
+  Size size_;
+  ProductImages own_;
+  ProductImages* images_ = &own_;
+  ProductFrame frame_;
+  bool brief_ = false;            // of descriptors what says something
+  int highest_ = 0, lowest_ = 0;  // exponents that a step's bars have room for
+};
+
+}  // namespace tilescope

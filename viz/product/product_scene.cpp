@@ -1,0 +1,196 @@
+// A product: where everything is, and what is said above it.
+#include "viz/product/product_scene.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "viz/product/product_painter.h"
+#include "viz/scene/number_words.h"
+
+namespace tilescope {
+
+using sim::ProductUnit;
+
+ProductFrame ProductPainter::paint() {
+  images_ = s_.images ? s_.images : &own_;
+  make_images();
+  frame_.m = p_.m;
+  frame_.n = p_.n;
+  frame_.k = p_.k;
+  draw_head();
+  const double width = size_.width - 2 * edge;
+  const double below = size_.height - head;
+  const double number = std::clamp(below * 0.45, 150.0, 420.0);
+  const double bottom = size_.height - 8;
+  const Box foot{edge, bottom - number, width, number};
+  const Box strip{edge, foot.y - steps - 8, width, steps};
+  const Box upper{edge, head + 4, width, strip.y - head - 12};
+  const bool bits = width >= 1000 && !v_.descriptors.empty();
+  const bool bytes = p_.a_from.matrix || p_.b_from.matrix;
+  double x = upper.x;
+  const auto column = [&](double share) {
+    const Box out{x, upper.y, share - 20, upper.height};
+    x += share;
+    return out;
+  };
+  const double left = bits ? std::min(430.0, width * 0.32) : 0;
+  if (bits) draw_bits(column(left));
+  const double rest = width - left + 20;
+  draw_matrices(column(rest * (bytes ? 0.36 : 0.55)));
+  if (bytes) draw_bytes(column(rest * 0.36));
+  draw_owners(column(edge + width + 20 - x));
+  draw_steps(strip);
+  draw_number(foot);
+  return frame_;
+}
+
+void ProductPainter::line(Point at, const std::string& text, double width, const Ink& ink,
+                          Family family) {
+  scene_.add(words(at, fitted(text, width, small_text, family), ink, family));
+}
+
+void ProductPainter::heading(const Box& room, const std::string& text, const std::string& more) {
+  const std::string fits = fitted(text, room.width, small_text, Family::sans, FontWeight::bold);
+  scene_.add(words({room.x, room.y + 8}, fits, FontWeight::bold));
+  const double used = text_width(fits, small_text, Family::sans, FontWeight::bold) + 10;
+  if (!more.empty() && text_width(more, small_text, Family::sans) <= room.width - used) {
+    scene_.add(words({room.x + used, room.y + 8}, more, Role::quiet));
+  }
+}
+
+void ProductPainter::draw_head() {
+  scene_.begin("product");
+  const double width = size_.width - 2 * edge;
+  scene_.add(words(
+      {edge, 18}, fitted(product_sentence(v_), width, heading_text, Family::sans, FontWeight::bold),
+      heading_text, FontWeight::bold));
+  std::string more = v_.text;
+  if (!v_.site.empty()) more = v_.site + ":  " + more;
+  line({edge, 42}, begin_of(more, width, Family::mono), width, Role::quiet, Family::mono);
+  scene_.end();
+}
+
+// A box for each product of the sum, the k-steps.
+void ProductPainter::draw_steps(const Box& room) {
+  scene_.begin("k-steps");
+  const std::size_t count = v_.sum().size();
+  heading(room, fmt::format("K-steps of this sum: {} of {}", v_.at + 1, count),
+          fmt::format("{}D[{}, {}] after each of them", v_.whole ? "" : "the first are not shown; ",
+                      s_.row, s_.column));
+  const double least = 26;
+  const auto fit = static_cast<std::size_t>(std::max(1.0, room.width / least));
+  const std::size_t shown = std::min(count, fit);
+  const std::size_t first = std::min(v_.at > shown / 2 ? v_.at - shown / 2 : 0, count - shown);
+  const double each = std::min(132.0, room.width / static_cast<double>(shown));
+  for (std::size_t i = 0; i < shown; ++i) {
+    const std::size_t which = first + i;
+    const Box box{room.x + each * static_cast<double>(i), room.y + 20, each - 3, 24};
+    const bool now = which == v_.at;
+    scene_.add(Rectangle{box,
+                         now ? Ink(Role::accent, 0.22) : Ink(Role::panel),
+                         {now ? Role::accent : Role::line, now ? 2.0 : 1.0, false},
+                         3});
+    const std::string value = number_text(s_.traces[which].after_value);
+    const std::string label =
+        each > 70 ? fmt::format("{}  {}", which, value) : fmt::format("{}", which);
+    line({box.x + 5, box.y + 12}, label, box.width - 8, Role::text, Family::mono);
+    if (v_.numbers[which] < v_.count) {
+      scene_.targets.push_back({box, fmt::format("product {}", v_.numbers[which]),
+                                fmt::format("opens product {}: D[{}, {}] is {} behind it",
+                                            v_.numbers[which], s_.row, s_.column, value)});
+    }
+  }
+  scene_.end();
+}
+
+std::string product_sentence(const ProductView& view) {
+  const sim::ProductSeen& p = view.seen();
+  const std::string whose = p.issue.unit == ProductUnit::warp
+                                ? fmt::format("warp {} of CTA {}", p.issue.warp, view.block)
+                                : fmt::format("CTA {}", view.block);
+  return fmt::format("{}, product {} of {} of {}: {} x {} x {}{}, D {} A B, {} times {} into {}",
+                     view.instruction_name(), view.number, view.count, whose, p.m, p.n, p.k,
+                     p.sparse ? ", half of A zeros" : "", p.accumulate ? "+=" : "=", a_type(p),
+                     b_type(p), d_type(p));
+}
+
+std::string place_text(const ProductView& view, const ElementPlace& place) {
+  std::string out;
+  const auto& p = view.seen();
+  if (place.cell) {
+    out = fmt::format("TMEM lane {}, column {}", place.cell->lane, place.cell->column);
+    if (!place.lane) return out + "; no tcgen05.ld of the record takes it";
+    return fmt::format("{}; warp {}'s lane {} loads it into {}", out, *place.warp, *place.lane,
+                       place.reg);
+  }
+  if (!place.lane) return "its place is not known";
+  return fmt::format("{} of lane {} of warp {}{}", place.reg, *place.lane, *place.warp,
+                     p.issue.unit == ProductUnit::wgmma ? " (registers)" : "");
+}
+
+std::optional<ProductSpot> spot_at(const ProductView& view, const ProductFrame& f, Point at) {
+  const auto index = [](double from, double size, double x, std::uint32_t count) {
+    const auto i = static_cast<std::int64_t>((x - from) / size * count);
+    return static_cast<std::uint32_t>(std::clamp<std::int64_t>(i, 0, count - 1));
+  };
+  if (f.d.contains(at)) {
+    return ProductSpot{ProductSpot::In::d, false, index(f.d.y, f.d.height, at.y, f.m),
+                       index(f.d.x, f.d.width, at.x, f.n)};
+  }
+  if (f.a.contains(at)) {
+    return ProductSpot{ProductSpot::In::a, false, index(f.a.y, f.a.height, at.y, f.m),
+                       index(f.a.x, f.a.width, at.x, f.k)};
+  }
+  if (f.b.contains(at)) {
+    return ProductSpot{ProductSpot::In::b, false, index(f.b.x, f.b.width, at.x, f.n),
+                       index(f.b.y, f.b.height, at.y, f.k)};
+  }
+  for (const bool of_a : {true, false}) {
+    const ProductFrame::Bytes& bytes = of_a ? f.a_bytes : f.b_bytes;
+    if (!bytes.box.contains(at)) continue;
+    const std::uint32_t line = index(bytes.box.y, bytes.box.height, at.y, bytes.lines);
+    const std::uint32_t piece = index(bytes.box.x, bytes.box.width, at.x, 8);
+    const std::uint32_t offset = bytes.first + line * 128 + piece * 16;
+    for (const ProductView::Piece& each : view.pieces(of_a)) {
+      if (each.offset != offset) continue;
+      return ProductSpot{of_a ? ProductSpot::In::a : ProductSpot::In::b, true, each.row, each.k};
+    }
+  }
+  return {};
+}
+
+std::string spot_text(const ProductView& view, const ProductSpot& spot) {
+  const sim::ProductSeen& p = view.seen();
+  if (spot.in == ProductSpot::In::d) {
+    const std::uint64_t pattern = p.after[std::size_t{spot.row} * p.n + spot.column];
+    return fmt::format("D[{}, {}] = {} ({}): {}", spot.row, spot.column,
+                       number_text(value_in(p, pattern)), pattern_text(p, pattern),
+                       place_text(view, view.place(spot.row, spot.column)));
+  }
+  const bool of_a = spot.in == ProductSpot::In::a;
+  std::string where;
+  for (const ProductView::Piece& piece : view.pieces(of_a)) {
+    const auto& o = of_a ? p.a_from : p.b_from;
+    const std::uint32_t elements = 16 / sim::width_of(o.stored);
+    const std::uint32_t on = spot.row % std::max(1u, o.rows);
+    const bool held = o.matrix->k_major ? piece.row == on && spot.column - piece.k < elements
+                                        : piece.k == spot.column && on - piece.row < piece.rows;
+    if (held) {
+      where = fmt::format(", in bytes {} to {} of shared memory", grouped(piece.offset),
+                          grouped(piece.offset + 15));
+    }
+  }
+  if (p.sparse) return fmt::format("{} {}{}", of_a ? "A" : "B", spot.row, where);
+  return of_a ? fmt::format("A[{}, {}] = {}{}", spot.row, spot.column,
+                            number_text(element_of_a(p, spot.row, spot.column)), where)
+              : fmt::format("B[{}, {}] = {}{}", spot.column, spot.row,
+                            number_text(element_of_b(p, spot.row, spot.column)), where);
+}
+
+ProductFrame draw_product(Scene& scene, const ProductShown& shown, Size size) {
+  scene.size = size;
+  scene.theme = shown.theme;
+  return ProductPainter(scene, shown, size).paint();
+}
+
+}  // namespace tilescope
