@@ -37,7 +37,7 @@ std::string line_of(const Record& record, const Event& e) {
 }
 
 bool same(const PathLine& a, const PathLine& b) {
-  return a.kind == b.kind && a.where == b.where && a.line == b.line;
+  return a.kind == b.kind && a.what == b.what && a.where == b.where && a.line == b.line;
 }
 
 }  // namespace
@@ -87,8 +87,10 @@ std::vector<PathLine> lines_of(const Record& record, const std::vector<PathStep>
     PathLine one;
     one.kind = step.kind, one.event = step.event;
     one.from = step.from, one.takes = step.to - step.from;
+    one.what = name_of(one.kind);
     if (step.event != no_event) {
       const Event e = record.events[step.event];
+      if (one.kind != PathKind::memory && e.kind == EventKind::wait) one.what = name_of(e.stall);
       one.where = where(record, e);
       one.line = line_of(record, e);
     }
@@ -150,9 +152,9 @@ std::string path_text(const Record& record, const std::vector<PathStep>& path,
       break;
     }
     if (t.period) out += fmt::format("  {} times:\n", t.times);
-    out += fmt::format("{} {:>9} {:>8}  {}{}{}\n", t.times > 1 ? "   " : " ", t.from, t.takes,
-                       name_of(t.kind), t.where.empty() ? "" : ", " + t.where,
-                       t.line.empty() ? "" : ", " + t.line);
+    out +=
+        fmt::format("{} {:>9} {:>8}  {}{}{}\n", t.times > 1 ? "   " : " ", t.from, t.takes, t.what,
+                    t.where.empty() ? "" : ", " + t.where, t.line.empty() ? "" : ", " + t.line);
     ++told;
   }
   return out;

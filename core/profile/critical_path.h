@@ -50,6 +50,7 @@ std::array<Cycle, static_cast<std::size_t>(PathKind::count_)> totals_of(
 // A line that tells a step, or steps of the same kind and place behind each other as one.
 struct PathLine {
   PathKind kind = PathKind::runs;
+  std::string what;           // name_of(kind); of other waits what for
   std::string where, line;    // "CTA 0 warp 7", "hgemm_v7.cu:77"; empty: not known
   EventId event = no_event;   // of the first step
   Cycle from = 0, takes = 0;  // of lines that repeat: of the first time; each time, on average

@@ -171,7 +171,14 @@ class RunGraph::Builder {
         const EventId id = events[i];
         const Event e = event(id);
         if (i > 0) {
-          spent(points_[events[i - 1]].end, points_[id].begin, PathKind::other, id);
+          const Points& before = points_[events[i - 1]];
+          if (at_[before.end] <= at_[points_[id].begin]) {
+            spent(before.end, points_[id].begin, PathKind::other, id);
+          } else if (event(events[i - 1]).kind == EventKind::run) {
+            inside_[events[i - 1]].push_back(points_[id].begin);  // it ends with what it waits for
+          } else {
+            spent(before.begin, points_[id].begin, PathKind::other, id);
+          }
         }
         if (e.kind == EventKind::wait) add_wait(id, e);
       }
@@ -224,8 +231,17 @@ class RunGraph::Builder {
     if (told) {
       behind(p.begin, p.end, PathKind::other, id);
     } else {
-      spent(p.begin, p.end, kind_of(e.stall), id);
+      spent(p.begin, p.end, kind_of_wait(e), id);
     }
+  }
+  // Of one whose cause is not known.
+  PathKind kind_of_wait(const Event& e) const {
+    if (e.stall == Stall::products) return PathKind::products;
+    if (e.stall == Stall::group && e.pc < record_.lines.size()) {
+      const bool bulk = record_.lines[e.pc].text.find("cp.async.bulk") != std::string::npos;
+      return bulk ? PathKind::copies_out : PathKind::copies_in;
+    }
+    return kind_of(e.stall);
   }
 
   // What is known of a unit from its operations, in the order of their begins.

@@ -257,14 +257,12 @@ class Painter {
   Rgba contrast(Rgba fill) const { return text_on(fill); }
 
   std::string words_of(const PathStep& step) const {
-    std::string out =
-        fmt::format("{} to {}, {}: {}", count(static_cast<double>(step.from)),
-                    count(static_cast<double>(step.to)),
-                    count(static_cast<double>(step.to - step.from)), name_of(step.kind));
-    const auto lines = sim::lines_of(s_.view.record(), {step});
-    if (lines.empty()) return out;
-    if (!lines.front().where.empty()) out += ", " + lines.front().where;
-    if (!lines.front().line.empty()) out += ", " + lines.front().line;
+    const sim::PathLine told = sim::lines_of(s_.view.record(), {step}).front();
+    std::string out = fmt::format("{} to {}, {}: {}", count(static_cast<double>(step.from)),
+                                  count(static_cast<double>(step.to)),
+                                  count(static_cast<double>(step.to - step.from)), told.what);
+    if (!told.where.empty()) out += ", " + told.where;
+    if (!told.line.empty()) out += ", " + told.line;
     return out;
   }
 
@@ -375,7 +373,7 @@ class Painter {
       TableRow row;
       row.cells = {{count(static_cast<double>(line.from)), Role::quiet},
                    {count(static_cast<double>(line.takes))},
-                   {std::string(name_of(line.kind))},
+                   {line.what},
                    {line.where, Role::quiet},
                    {line.line, Role::quiet}};
       row.cells[0].fill = Ink(mix(s_.theme.paper, colour(line.kind), 0.45));
