@@ -22,7 +22,7 @@ std::shared_ptr<const TimelineView> view_of_all() {
   return view;
 }
 
-bool has(const std::vector<std::string>& texts, std::string_view part) {
+bool says(const std::vector<std::string>& texts, std::string_view part) {
   return std::any_of(texts.begin(), texts.end(),
                      [&](const std::string& text) { return text.find(part) != text.npos; });
 }
@@ -168,9 +168,9 @@ TEST(TimelineStrip, ARangeSaysItsSumsOnItsPlate) {
   choice.totals = CycleRange{200, 900};
   const auto texts =
       test::texts_of(build_scene(*view, choice, light_theme(), arrange(*view, choice, lens)));
-  EXPECT_TRUE(has(texts, "700 cycles, 350 ns"));
-  EXPECT_TRUE(has(texts, "CTA 0: ")) << "what went on in the first CTA";
-  EXPECT_FALSE(has(texts, ": nothing went on"));
+  EXPECT_TRUE(says(texts, "700 cycles, 350 ns"));
+  EXPECT_TRUE(says(texts, "CTA 0: ")) << "what went on in the first CTA";
+  EXPECT_FALSE(says(texts, ": nothing went on"));
 }
 
 // Pointer and selection differ in more than a shade: one is dashed, the other is not.
@@ -230,12 +230,12 @@ TEST(TimelineStrip, CopiesHaveTheHueOfTheirStep) {
   EXPECT_EQ(colours(frame).count(key(colour_of({Unit::copy_in, sim::Stall::none}, light_theme()))),
             0u);
   const Scene scene = build_scene(*view, choice, light_theme(), frame);
-  EXPECT_TRUE(has(test::texts_of(scene), "k5"));
+  EXPECT_TRUE(says(test::texts_of(scene), "k5"));
   choice.steps = false;
   const TimelineFrame by_unit = arrange(*view, choice, lens);
   EXPECT_EQ(
       colours(by_unit).count(key(colour_of({Unit::copy_in, sim::Stall::none}, light_theme()))), 1u);
-  EXPECT_TRUE(has(test::texts_of(build_scene(*view, choice, light_theme(), by_unit)), "k5"))
+  EXPECT_TRUE(says(test::texts_of(build_scene(*view, choice, light_theme(), by_unit)), "k5"))
       << "its number is told all the same";
 }
 
@@ -261,8 +261,8 @@ TEST(TimelineStrip, RedIsForFaultsAlone) {
     const Scene scene =
         build_scene(view, {}, light_theme(), arrange(view, {}, test::lens_of(1600, 1000)));
     const auto texts = test::texts_of(scene);
-    EXPECT_EQ(has(texts, "fault"), weight == Weight::fault);
-    EXPECT_EQ(has(texts, "hazard"), weight == Weight::hazard);
+    EXPECT_EQ(says(texts, "fault"), weight == Weight::fault);
+    EXPECT_EQ(says(texts, "hazard"), weight == Weight::hazard);
     std::size_t red = 0;
     for (const Item& item : scene.items) {
       const auto* box = std::get_if<Rectangle>(&item);
