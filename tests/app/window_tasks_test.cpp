@@ -452,7 +452,8 @@ TEST_F(SixRunTasks, WhatDoesThisDescriptorSay) {
   }
   click_on_tab("Registers");
   const sim::Machine& machine = session.state.live->stepper.machine();
-  const std::string_view next = sim::warps_of(machine, 0)[session.state.spot.warp].splits[0].text;
+  const sim::WarpState warp = sim::warps_of(machine, 0)[session.state.spot.warp];
+  const std::string_view next = warp.splits[sim::split_of_lane(warp, session.state.spot.lane)].text;
   ASSERT_NE(next.find("tcgen05.mma"), next.npos) << next;
   const auto a = session.state.live->registers.find(machine, 0, session.state.spot.warp, "%rd11");
   ASSERT_NE(next.find("%rd11"), next.npos) << next;
@@ -539,13 +540,13 @@ TEST_F(SixRunTasks, MachineViewsShowStagesDialsAndSteps) {
   }
   // The lanes that a warp loads are told while it does.
   const auto load = first("operation tmem loads block 0");
-  if (load != sim::no_event) {
-    act(fmt::format("go {}", session.state.timeline->record().events[load].issue + 1));
-    wait();
-    act("select tmem");
-    settle();
-    EXPECT_TRUE(shows(" loads"));
-  }
+  ASSERT_NE(load, sim::no_event);
+  const sim::Event loading = session.state.timeline->record().events[load];
+  act(fmt::format("go {}", (loading.begin + loading.end) / 2));
+  wait();
+  act("select tmem");
+  settle();
+  EXPECT_TRUE(shows("warp 0 loads"));
 }
 
 TEST_F(SixRunTasks, TheMomentGoesWhereItIsDroppedOnTheAxis) {

@@ -311,7 +311,7 @@ TEST(TimelineScene, ColoursSayWhoWorksAndWhatIsWaitedFor) {
     for (double x = box.x + 2; x < box.right() - 2; ++x) {
       seen.insert(hex_of(pixel_at(scene, {x, box.centre().y})));
     }
-    seen.erase(hex_of(theme->wrong));  // a report that stands in it
+    seen.erase(hex_of(theme->text));  // a hazard that stands in it
     EXPECT_EQ(seen, (std::set<std::string>{hex_of(ground_of(doing, *theme)),
                                            hex_of(stripe_of(doing, *theme))}));
   }

@@ -425,7 +425,7 @@ void add_map(Scene& scene, const Paint& paint, const RunCursor& spot, const Repo
     const MemoryTile* tile = now.tile_in(part);
     const Box& row = frame.map[i];
     const Box bar{row.x + bar_at, row.y, row.width - bar_at, row.height};
-    const bool labelled = row.height >= 12;
+    const bool labelled = row.height >= 11;
     std::vector<std::size_t> parties;
     if (report) parties = parties_in(part, report->evidence, now.block);
     const bool looked = (spot.byte && *spot.byte >= part.begin && *spot.byte < part.end) ||
@@ -547,6 +547,9 @@ double draw_tile_hues(Scene& scene, const Paint& paint, const MemoryPart& part, 
     const double share = tile ? lightest * i / 7 : 0;
     colours.push_back(mix(part_colour(part, paint.theme), paint.theme.paper, share));
   }
+  if (!part.step && part.category < 0) {
+    return draw_hue(scene, std::move(colours), {"grey is in no stage now"}, x, y, room);
+  }
   if (!tile) return draw_hue(scene, std::move(colours), {"a hue for each part"}, x, y, room);
   const std::string fades = paint.theme.dark ? "darker" : "paler";
   const std::string hue = part.step ? "a hue for each step of K" : "a hue for each tile";
@@ -579,7 +582,8 @@ void add_legend(Scene& scene, const Paint& paint) {
   const MemoryPart* shown = nullptr;  // a tile where there is one
   for (const MemoryCard& card : paint.frame.cards) {
     const MemoryPart& part = now.parts[card.part];
-    if (!shown || (now.tile_in(part) && !now.tile_in(*shown))) shown = &part;
+    const auto worth = [&](const MemoryPart& of) { return of.step ? 2 : now.tile_in(of) ? 1 : 0; };
+    if (!shown || worth(part) > worth(*shown)) shown = &part;
   }
   const double others = legend_row_width(items);
   const double room_of_hues = room.width - (items.empty() ? 0 : others + between_groups);

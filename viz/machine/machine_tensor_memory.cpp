@@ -173,17 +173,26 @@ void add_allocations(Scene& scene, const Paint& paint) {
 }
 
 // "warp 2 loads", of the lanes of a quarter that tcgen05.ld is under way for; empty: none.
-std::string loads_text(const TensorNow& now, u32 quarter) {
-  for (const sim::OperationState& o : now.operations) {
-    if (o.stage >= sim::Stage::read || !o.cells.written.empty()) continue;
-    if (o.name.rfind("tcgen05.ld", 0) != 0) continue;
-    for (const sim::CellRange& cells : o.cells.read) {
-      if (cells.lane < quarter * 32 + 32 && quarter * 32 < cells.lane + cells.lanes) {
-        return fmt::format("warp {} loads", o.issuer.warp);
-      }
-    }
+std::string loads_text(const PipelineNow* pipeline, u32 quarter) {
+  if (!pipeline) return "";
+  for (const PipelineNow::Load& load : pipeline->loads) {
+    const u32 from = load.cells.row, end = from + load.cells.rows;
+    if (from >= quarter * 32 + 32 || quarter * 32 >= end) continue;
+    return load.warp ? fmt::format("warp {} loads", *load.warp) : "loaded now";
   }
   return "";
+}
+
+// The cells that warps are loading.
+void add_loads(Scene& scene, const Paint& paint) {
+  if (!paint.pipeline) return;
+  scene.begin("loads");
+  for (const PipelineNow::Load& load : paint.pipeline->loads) {
+    const sim::MemoryUse& c = load.cells;
+    const Box box = box_of(paint.frame, {c.row, c.rows, c.column, c.columns}).cut(paint.frame.room);
+    if (!box.empty()) scene.add(Rectangle{box, {}, {Role::accent, 2, true}, 0});
+  }
+  scene.end();
 }
 
 // Which lanes a warp reaches: those of its number modulo 4.
@@ -211,7 +220,7 @@ void add_warps(Scene& scene, const Paint& paint, const MachineShown& shown) {
     if (count > 3) who += "...";
     const double middle = rows.cut({0, frame.room.y, 1e6, frame.room.height}).centre().y;
     const std::string lanes = fmt::format("lanes {} to {}", quarter * 32, quarter * 32 + 31);
-    const std::string loading = loads_text(paint.now(), quarter);
+    const std::string loading = loads_text(paint.pipeline, quarter);
     const std::string reached = !loading.empty() ? loading
                                 : who.empty()    ? std::string("no warp")
                                 : count == 1     ? "warp " + who
@@ -526,6 +535,7 @@ void draw_tensor_memory(Scene& scene, const TensorFrame& frame, const MachineSho
   scene.add(std::move(quarters));
   add_values(scene, paint);
   add_flight(scene, paint);
+  add_loads(scene, paint);
   for (const sim::Allocation& each : now.allocations) {
     scene.add(Rectangle{box_of(frame, {0, TensorNow::lanes, each.column, each.columns}),
                         {},

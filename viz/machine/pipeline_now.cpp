@@ -11,7 +11,7 @@ namespace tilescope {
 namespace {
 
 constexpr double least_room = 320;  // below it the view needs all of its height
-constexpr double stage_row = 84, dial_row = 52, sum_row = 64;
+constexpr double stage_row = 72, dial_row = 52, sum_row = 64;
 constexpr double dial_radius = 9, beside_stage = 26, widest_stage = 220, narrowest_stage = 40;
 constexpr double least_dial = 116, widest_dial = 168, widest_sum = 320;
 constexpr std::size_t most_dial_rows = 2;
@@ -90,10 +90,10 @@ void draw_stage_strip(Scene& scene, const PipelineNow& pipeline, std::optional<s
   const double side = dials ? beside_stage : 2;
   double x = room.x + between;
   for (const StageNow& stage : pipeline.stages) {
-    const Box box{x + side, room.y + 30, each - 2 * side - inside, stage_row - 40};
+    const Box box{x + side, room.y + 26, each - 2 * side - inside, stage_row - 32};
     const std::string name = fmt::format("{}: {}", stage.name, name_of(stage.contents.state));
     scene.begin(stage.name);
-    scene.add(words({box.x, room.y + 16},
+    scene.add(words({box.x, room.y + 13},
                     fitted(name, each - inside - side, small_text, Family::sans), Role::quiet));
     draw_stage(scene, stage.contents, box, box.width < narrowest_stage);
     if (byte && meets(stage.spans, *byte)) draw_selection(scene, box);

@@ -49,6 +49,11 @@ struct PipelineNow {
   std::vector<StageNow> stages;
   std::vector<SumNow> sums;
   std::vector<BarrierDial> barriers;  // mbarriers, by offset
+  struct Load {                       // tcgen05.ld that is under way
+    sim::MemoryUse cells;
+    std::optional<std::uint32_t> warp;
+  };
+  std::vector<Load> loads;
   // The step of K that lies, or is to lie, at a byte of shared memory; the sum of a cell of TMEM.
   std::optional<std::uint32_t> step_at(std::uint32_t byte) const;
   const SumNow* sum_at(std::uint32_t lane, std::uint32_t column) const;

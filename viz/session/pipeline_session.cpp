@@ -35,6 +35,19 @@ class Reader {
       const sim::BarrierPhases& of = p_.barriers[b];
       if (of.unit == sim::Unit::mbarrier && of.rank == rank_) out.barriers.push_back(dial(b));
     }
+    for (const sim::EventId id : now_.loads) {
+      std::optional<std::uint32_t> warp;
+      const sim::EventId cause = record_.events[id].cause;
+      if (cause < record_.events.size()) {
+        const sim::Track& track = record_.tracks[record_.events.track(cause)];
+        if (track.unit == sim::Unit::warp) warp = track.index;
+      }
+      for (const sim::MemoryUse& use : sim::uses_of(record_.uses, id)) {
+        if (use.of == sim::MemoryUse::Of::tensor && use.rank == rank_) {
+          out.loads.push_back({use, warp});
+        }
+      }
+    }
     std::sort(out.barriers.begin(), out.barriers.end(),
               [](const BarrierDial& a, const BarrierDial& b) { return a.offset < b.offset; });
     return out;
