@@ -444,7 +444,7 @@ TEST_F(SixRunTasks, WhatDoesThisDescriptorSay) {
   act("open hgemm_v7 --m 128 --n 128 --k 256");
   settle();
   // Behind a first product, and up to the next one: its operands are in registers then.
-  for (const char* line : {"step mma", "step 3"}) {
+  for (const char* line : {"step mma", "step 4"}) {
     stroke(static_cast<ui::Key>('P'), true, true);
     write(line);
     stroke(ui::Key::enter);
