@@ -425,7 +425,7 @@ void add_map(Scene& scene, const Paint& paint, const RunCursor& spot, const Repo
     const MemoryTile* tile = now.tile_in(part);
     const Box& row = frame.map[i];
     const Box bar{row.x + bar_at, row.y, row.width - bar_at, row.height};
-    const bool labelled = row.height >= 11;
+    const bool labelled = row.height >= 12;
     std::vector<std::size_t> parties;
     if (report) parties = parties_in(part, report->evidence, now.block);
     const bool looked = (spot.byte && *spot.byte >= part.begin && *spot.byte < part.end) ||

@@ -68,11 +68,20 @@ void arrange_map(MemoryFrame& frame) {
   if (now.parts.empty()) return;
   const double height = frame.body.height - top - 24 - below;
   const auto count = static_cast<double>(now.parts.size());
-  const double least = std::min(map_row + map_gap, height / count);
-  const double left = std::max(0.0, height - least * count);
+  double least = std::min(map_row + map_gap, height / count);
+  // Where rows get too low for their words, mbarriers, which have a view of their own, go first.
+  constexpr double lettered = 12, low = 5;
+  double barriers = 0, least_barrier = least;
+  for (const MemoryPart& part : now.parts) barriers += part.kind == Kind::mbarrier ? 1 : 0;
+  if (least - map_gap < lettered && barriers < count && height > low * barriers) {
+    least_barrier = std::min(least, low);
+    least = std::min(map_row + map_gap, (height - least_barrier * barriers) / (count - barriers));
+  }
+  const double left = std::max(0.0, height - least * (count - barriers) - least_barrier * barriers);
   double y = frame.body.y + top + 24;
   for (const MemoryPart& part : now.parts) {
-    const double tall = least + left * part.bytes() / std::max(1u, now.bytes());
+    const double tall = (part.kind == Kind::mbarrier ? least_barrier : least) +
+                        left * part.bytes() / std::max(1u, now.bytes());
     frame.map.push_back(
         {frame.body.x + between, y, map_width(frame.body), std::max(1.0, tall - map_gap)});
     y += tall;
