@@ -261,7 +261,7 @@ double draw_kernel_card(Scene& scene, const KernelCardShown& shown, Size size, d
   const KernelCard& card = shown.card;
   const double width = std::max(80.0, size.width - 2 * page_edge);
   double y = page_edge - scrolled;
-  draw_title(scene, card.name, {page_edge, y + 8});
+  draw_title(scene, card.name.substr(card.name.find_last_of('/') + 1), {page_edge, y + 8});
   y += 34;
   scene.begin("what");
   for (const std::string& line : wrapped(card.help, width, 3)) {

@@ -123,6 +123,8 @@ double draw_kernel_tiles(Scene& scene, const KernelCard& card, const KernelRun* 
   const MatrixShape shape = as_matrix(output->extents);
   auto down = operand_along(card, *output, 0), across = operand_along(card, *output, 1);
   const bool product = down && across;
+  const bool written = run && !run->writers.empty();
+  if (card.tile.size() < 2 && !product && !written) return 0;  // parts that nobody named are none
   // One scale for all, but no side so small that nothing is seen of it, nor so large that it takes
   // the room of the rest.
   const auto side = [](std::int64_t extent, std::int64_t of) {
@@ -136,7 +138,7 @@ double draw_kernel_tiles(Scene& scene, const KernelCard& card, const KernelRun* 
   const double foot = 2 * 18 + 6;
   const double spare_x = product ? gap : 0, spare_y = caption * (product ? 2 : 1) + foot;
   double scale = std::min((room.width - spare_x) / (n + k), (room.height - spare_y) / (m + k));
-  scale = std::clamp(scale, std::min(110.0, (room.width - spare_x) / (n + k)), 420.0);
+  scale = std::clamp(scale, std::min(150.0, (room.width - spare_x) / (n + k)), 420.0);
   const Box d{room.x + k * scale + spare_x, room.y + (product ? k * scale + 2 * caption : caption),
               n * scale, m * scale};
   scene.begin("tiles");

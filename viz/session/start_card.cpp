@@ -163,6 +163,14 @@ void draw_start(Scene& scene, Size size) {
   scene.end();
 }
 
+void draw_place_in_page(Scene& scene, Size size, double scrolled, double most) {
+  if (most <= 0) return;
+  const double all = size.height + most;
+  const double high = std::max(24.0, size.height * size.height / all);
+  const double y = (size.height - high) * scrolled / most;
+  scene.add(Rectangle{{size.width - 6, y, 4, high}, Ink(Role::line), {}, 2});
+}
+
 bool shows_own_layouts(const Session& session) {
   const ViewState& state = session.state;
   return state.view == ViewName::layout && !state.layout && state.kernel &&

@@ -11,6 +11,7 @@
 #include "viz/session/open.h"
 #include "viz/session/result_view.h"
 #include "viz/session/session.h"
+#include "viz/session/start_card.h"
 #include "viz/session/theatre_session.h"
 #include "viz/session/view_rows.h"
 
@@ -107,6 +108,7 @@ void draw_kernel_view(Session& session, Picture& out, const Drawing& how) {
   out.scroll = page(session, tried, how.size, 0);
   scroll.at = how.stands_alone ? 0 : std::clamp(scroll.at, 0.0, *out.scroll);
   page(session, out.scene, how.size, scroll.at);
+  if (!how.stands_alone) draw_place_in_page(out.scene, how.size, scroll.at, *out.scroll);
 }
 
 // As high as all of it is.
