@@ -80,7 +80,7 @@ KernelRun run_of(const Session& session, const RunResult& result) {
   KernelRun out;
   const bool fault = result.end == RunResult::End::fault;
   out.wrong = fault || (result.diff && !result.diff->ok());
-  out.right = result.end == RunResult::End::done && !out.wrong;
+  out.right = is_right(result);
   out.sentence = outcome_of(result, false);
   if (session.state.timeline) {
     const sim::Statistics& statistics = session.state.timeline->statistics();
