@@ -61,16 +61,17 @@ void draw_parts(Scene& scene, const KernelRun* run, const Box& box, std::int64_t
   const bool dark = scene.theme.dark;
   const bool written = run && run->rows == rows && run->columns == columns;
   if (written) {
-    Image image;
-    image.columns = static_cast<int>(columns);
-    image.rows = static_cast<int>(rows);
-    for (const std::int64_t block : run->writers) {
-      image.rgba.push_back(
-          block < 0 ? scene.theme.panel
-                    : mix(scene.theme.paper, category(block % distinct_categories, dark), 0.5));
+    for (std::int64_t r = 0; r < rows; ++r) {
+      std::vector<Rgba> colours;
+      for (std::int64_t c = 0; c < columns; ++c) {
+        const std::int64_t block = run->writers[static_cast<std::size_t>(r * columns + c)];
+        const Rgba own = category(std::max<std::int64_t>(0, block) % distinct_categories, dark);
+        colours.push_back(block < 0 ? scene.theme.panel : mix(scene.theme.paper, own, 0.5));
+      }
+      // Equal rows are equal images: a painter's cache knows them in the next frame.
+      scene.add(Raster{{box.x, box.y + high * static_cast<double>(r), box.width, high},
+                       ramp_image(std::move(colours))});
     }
-    image.version = new_image_version();
-    scene.add(Raster{box, std::make_shared<const Image>(std::move(image))});
   } else {
     draw_sheet(scene, box);
   }
