@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "app/lesson_store.h"
 #include "viz/commands/commands.h"
@@ -107,11 +109,22 @@ void Stage::tell_news() {
 
 namespace {
 
-// Does a line begin with something that is opened, or show what there is?
-bool opens_first(const std::string& line) {
-  const std::string_view word = first_word(line).first;
-  return word == "open" || word == "lesson" || word == "tour" || word == "theme" ||
-         word == "compare" || word == "palette" || word == "commands";
+// Commands about a layout have the example. Who opens something, or only says how the window looks,
+// begins with an empty one.
+bool wants_example(const std::vector<std::string>& lines) {
+  constexpr std::string_view opens[] = {"open", "lesson", "compare"};
+  constexpr std::string_view looks[] = {"theme", "font", "tour", "palette", "commands", "panel"};
+  bool wants = false;
+  for (const std::string& line : lines) {
+    const auto commands = split_commands(line);
+    if (!commands) return false;
+    for (const std::string& command : *commands) {
+      const std::string_view word = first_word(command).first;
+      if (std::find(std::begin(opens), std::end(opens), word) != std::end(opens)) return false;
+      wants = wants || std::find(std::begin(looks), std::end(looks), word) == std::end(looks);
+    }
+  }
+  return wants;
 }
 
 }  // namespace
@@ -122,11 +135,8 @@ std::optional<Error> Stage::begin(const GuiOptions& options) {
       {static_cast<float>(options.width), static_cast<float>(options.height)}, density_);
   (void)shelf_of(session_, workshop_);
   if (!options.headless) take_up_progress();
-  // Commands about a layout have the example; who opens something begins with an empty window.
   std::string first = options.open;
-  if (first.empty() && !options.commands.empty() && !opens_first(options.commands.front())) {
-    first = "preset 9x32";
-  }
+  if (first.empty() && wants_example(options.commands)) first = "preset 9x32";
   if (!first.empty()) {
     if (auto error = do_to_the_end("open " + first)) return error;
   }

@@ -526,5 +526,20 @@ TEST_F(Program, AKernelsOptionsAreListedAndCompleted) {
   EXPECT_TRUE(has(run({"run", "--help"}).out, "--c-major"));
 }
 
+TEST_F(Run, AFileThatIsNotThereIsGuessed) {
+  matrices(4, 4);
+  const Ended near = run({"run", "elementwise_add", "--a", "aa.npy", "--b", "b.npy"});
+  EXPECT_EQ(near.exit_code, 2);
+  EXPECT_TRUE(has(near.err, "aa.npy: No such file or directory; did you mean a.npy?")) << near.err;
+  const Ended far = run({"run", "elementwise_add", "--a", "weights_of_layer.npy"});
+  EXPECT_EQ(far.exit_code, 2);
+  EXPECT_FALSE(has(far.err, "did you mean")) << far.err;
+  EXPECT_TRUE(has(far.err, "No such file or directory.")) << far.err;
+  write("kernel_one.ptx", "");
+  const Ended open = run({"gui", "--headless", "--do", "open kernel_won.ptx"});
+  EXPECT_EQ(open.exit_code, 2);
+  EXPECT_TRUE(has(open.err, "did you mean kernel_one.ptx?")) << open.err;
+}
+
 }  // namespace
 }  // namespace tilescope::test

@@ -37,6 +37,11 @@ const std::vector<View>& views() {
       {"derivation", "layout composition((6,2):(8,2), (4,3):(3,1))", "derive 3; point 1 1 1",
        "light"},
       {"banks", "layout (64,64):(64,1)", "element 2; access columns 16; select banks", "dark"},
+      {"start", "", "theme dark", "dark"},
+      {"kernel", "hgemm_v7 --m 512 --n 1024 --k 256", "panel inspector hide", "light"},
+      {"kernel_ran", "hgemm_v10 --m 512 --n 512 --k 512", "run; select kernel; panel outline hide",
+       "dark"},
+      {"kernel_layouts", "wgmma_v5", "select layout; panel inspector hide", "light"},
       {"matrices", "elementwise_add --m 48 --n 80", "run; select matrices; pick 5 9", "light"},
       {"memory", "hgemm_v7 --m 512 --n 512 --k 512", "step barrier 5; select memory", "light"},
       {"memory_byte", "hgemm_v7 --m 512 --n 512 --k 512",
@@ -516,7 +521,7 @@ TEST_F(RealWindow, MouseAndKeyboardChooseAndTomorrowAllIsThere) {
       "begin\n"
       "says seen\n"  // the tour is shown on the first day alone
       "xdotool key Escape\n"
-      "until_says 'open preset Volta 8x8 quadpair' 'xdotool mousemove 100 284 sleep 0.5 click 1'\n"
+      "until_says 'open preset Volta 8x8 quadpair' 'xdotool mousemove 100 148 sleep 0.5 click 1'\n"
       "xdotool key ctrl+shift+p sleep 0.3 type --delay 60 dark\n"
       "xdotool sleep 0.3 key Return\n"
       "says 'theme dark'\n"
@@ -599,7 +604,7 @@ TEST_F(RealWindow, ABrokenWorkspaceIsPutAsideAndWhatIsAskedForInWordsComesFirst)
   write("state/tilescope/workspace.json", "{\"tilescope\": \"workspace\", \"ver");
   drive(
       "begin\n"
-      "says 'open preset 9x32'\n"
+      "says '\"view\": ..,'\n"  // with nothing open
       "end\n"
       "test -f state/tilescope/workspace.broken.json || { stop; exit 3; }\n"
       "sed -i 's/\"settings\": ..,/\"settings\": [\"font 125\"], \"kept\": {\"expressions\": "

@@ -59,6 +59,8 @@ TEST_F(Files, PtxAndItsLaunchFileFindEachOther) {
   backend.neighbours = {"a.toml", "b.toml"};
   refused("open mm.ptx", "2 are beside it: `open mm.ptx --launch a.toml`");
   backend.neighbours = {};
+  refused("open mm.ptx", "mm.ptx");
+  backend.texts["mm.ptx"] = backend.texts["mm.toml"] = "there";
   refused("open mm.ptx", "there is none beside it: `open mm.ptx --launch F.toml`");
   refused("open mm.toml", "there is none beside it: `open F.ptx --launch mm.toml`");
 }

@@ -117,8 +117,9 @@ void draw_facts(Scene& scene, Column& at, const KernelCardShown& shown) {
     grid += fmt::format("{} CTA{}", grouped(card.grid.count()), card.grid.count() == 1 ? "" : "s");
     if (card.cluster.count() > 1) grid += ", in clusters of " + dims_text(card.cluster);
     at.fact("grid", grid);
+    const std::uint64_t warps = (card.block.count() + 31) / 32;
     at.fact("threads",
-            fmt::format("{} a CTA: {} warps", card.block.count(), (card.block.count() + 31) / 32));
+            fmt::format("{} a CTA: {} warp{}", card.block.count(), warps, warps == 1 ? "" : "s"));
   } else {
     at.fact("", card.launch);
   }
@@ -187,7 +188,8 @@ double draw_outcome(Scene& scene, const KernelRun& run, const Box& room) {
   const Role colour = run.wrong ? Role::wrong : run.right ? Role::right : Role::quiet;
   std::vector<std::pair<std::string, Ink>> lines;
   const double width = room.width - 2 * between;
-  for (auto& line : wrapped(run.sentence, width, 4)) lines.emplace_back(std::move(line), colour);
+  const Role said = colour == Role::quiet ? Role::text : colour;
+  for (auto& line : wrapped(run.sentence, width, 4)) lines.emplace_back(std::move(line), said);
   if (!run.time.empty()) {
     for (auto& line : wrapped(run.time, width, 2)) lines.emplace_back(std::move(line), Role::text);
   }
@@ -261,7 +263,7 @@ double draw_kernel_card(Scene& scene, const KernelCardShown& shown, Size size, d
   const KernelCard& card = shown.card;
   const double width = std::max(80.0, size.width - 2 * page_edge);
   double y = page_edge - scrolled;
-  draw_title(scene, card.name, {page_edge, y + 8});
+  draw_title(scene, card.name.substr(card.name.find_last_of('/') + 1), {page_edge, y + 8});
   y += 34;
   scene.begin("what");
   for (const std::string& line : wrapped(card.help, width, 3)) {

@@ -61,16 +61,17 @@ void draw_parts(Scene& scene, const KernelRun* run, const Box& box, std::int64_t
   const bool dark = scene.theme.dark;
   const bool written = run && run->rows == rows && run->columns == columns;
   if (written) {
-    Image image;
-    image.columns = static_cast<int>(columns);
-    image.rows = static_cast<int>(rows);
-    for (const std::int64_t block : run->writers) {
-      image.rgba.push_back(
-          block < 0 ? scene.theme.panel
-                    : mix(scene.theme.paper, category(block % distinct_categories, dark), 0.5));
+    for (std::int64_t r = 0; r < rows; ++r) {
+      std::vector<Rgba> colours;
+      for (std::int64_t c = 0; c < columns; ++c) {
+        const std::int64_t block = run->writers[static_cast<std::size_t>(r * columns + c)];
+        const Rgba own = category(std::max<std::int64_t>(0, block) % distinct_categories, dark);
+        colours.push_back(block < 0 ? scene.theme.panel : mix(scene.theme.paper, own, 0.5));
+      }
+      // Equal rows are equal images: a painter's cache knows them in the next frame.
+      scene.add(Raster{{box.x, box.y + high * static_cast<double>(r), box.width, high},
+                       ramp_image(std::move(colours))});
     }
-    image.version = new_image_version();
-    scene.add(Raster{box, std::make_shared<const Image>(std::move(image))});
   } else {
     draw_sheet(scene, box);
   }
@@ -123,6 +124,8 @@ double draw_kernel_tiles(Scene& scene, const KernelCard& card, const KernelRun* 
   const MatrixShape shape = as_matrix(output->extents);
   auto down = operand_along(card, *output, 0), across = operand_along(card, *output, 1);
   const bool product = down && across;
+  const bool written = run && !run->writers.empty();
+  if (card.tile.size() < 2 && !product && !written) return 0;  // parts that nobody named are none
   // One scale for all, but no side so small that nothing is seen of it, nor so large that it takes
   // the room of the rest.
   const auto side = [](std::int64_t extent, std::int64_t of) {
@@ -136,7 +139,7 @@ double draw_kernel_tiles(Scene& scene, const KernelCard& card, const KernelRun* 
   const double foot = 2 * 18 + 6;
   const double spare_x = product ? gap : 0, spare_y = caption * (product ? 2 : 1) + foot;
   double scale = std::min((room.width - spare_x) / (n + k), (room.height - spare_y) / (m + k));
-  scale = std::clamp(scale, std::min(110.0, (room.width - spare_x) / (n + k)), 420.0);
+  scale = std::clamp(scale, std::min(150.0, (room.width - spare_x) / (n + k)), 420.0);
   const Box d{room.x + k * scale + spare_x, room.y + (product ? k * scale + 2 * caption : caption),
               n * scale, m * scale};
   scene.begin("tiles");

@@ -42,6 +42,7 @@ Outcome<std::string> kernel_of_files(Backend& backend, const std::string& path) 
   const std::vector<std::string> beside = backend.beside(path, ptx ? ".toml" : ".ptx");
   const std::string_view missing = ptx ? "launch file" : "PTX";
   if (beside.empty()) {
+    if (const auto text = backend.read_text(path); !text) return text.error();  // it is not there
     return Error{
         ErrorKind::usage,
         fmt::format(

@@ -23,7 +23,10 @@ std::string compared_words(const ViewState& state) {
 
 // As `--stats` prints it; empty: it has not run, or by no clock.
 std::string run_time_words(const ViewState& state) {
-  return state.timeline ? sim::text(state.timeline->statistics().time()) : "";
+  if (!state.timeline) return "";
+  const sim::RunTime time = state.timeline->statistics().time();
+  if (!(time.seconds > 0)) return "";
+  return sim::time_text(time.seconds) + (time.launch > 0 ? " with its launch" : "");
 }
 
 Strip run_strip(const Session& session, const Backend& backend) {

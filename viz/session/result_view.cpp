@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "viz/scene/number_words.h"
 #include "viz/session/comparison.h"
 
@@ -109,6 +111,12 @@ std::string hazards_in(const RunResult& result) {
 }
 
 }  // namespace
+
+bool is_right(const RunResult& result) {
+  const auto hazard = [](const Report& report) { return report.weight != Weight::note; };
+  return result.end == RunResult::End::done && result.diff && result.diff->ok() &&
+         std::none_of(result.reports.begin(), result.reports.end(), hazard);
+}
 
 std::string outcome_of(const RunResult& result, bool with_time) {
   const std::string& name = result.kernel.name;

@@ -25,6 +25,10 @@ FinishedRun finished(std::shared_ptr<const RunResult> result);
 // source line), and the inputs it was made from.
 Lines provenance(const RunResult& result, Element element);
 
+// It ran to its end, agrees with what it was compared with, and no hazard was told. Of one that was
+// compared with nothing that is not known.
+bool is_right(const RunResult& result);
+
 // "elementwise_add: all 131,072 elements agree with the reference; simulated in 12.3 ms."
 std::string outcome_of(const RunResult& result, bool with_time);
 

@@ -103,10 +103,10 @@ bool take_result(Session& session, Backend& backend) {
   let_old_machines_go(session);
   const RunResult& ended = *session.state.result;
   const bool bad = ended.end == RunResult::End::fault || (ended.diff && !ended.diff->ok());
-  const bool good = ended.end == RunResult::End::done && !bad;
+  const bool good = is_right(ended);
   if (shows_machine(session.state.view)) (void)leave_end(session, backend, "run");
   session.message = {outcome_of(ended, session.show_times), bad, good};
-  if (good && session.state.timeline) {
+  if (!bad && ended.end == RunResult::End::done && session.state.timeline) {
     const std::string& verdict = session.state.timeline->statistics().verdict;
     if (!verdict.empty()) session.message.text += " " + verdict;
   }

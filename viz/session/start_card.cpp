@@ -48,46 +48,57 @@ constexpr std::array ways = {
 
 constexpr double start_edge = 24, start_line = 20, start_row = 36;
 
-double wide(std::string_view text, FontWeight weight = FontWeight::regular) {
-  return text_width(text, small_text, Family::sans, weight);
+// How a way is drawn: its buttons below each other in a column, or beside each other in a row.
+struct WayShape {
+  bool column = true;
+  std::size_t lines = 12;  // of its text, at most
+};
+
+double height_of(const Way& way, double width, const WayShape& shape) {
+  const std::size_t lines =
+      std::min(shape.lines, wrapped(way.text, width - 2 * between, 12).size());
+  const double rows = shape.column ? static_cast<double>(way.steps.size()) : 1;
+  return 28 + 24 + start_line * static_cast<double>(lines) + 8 + start_row * rows + 6;
 }
 
-// Answers how high it is; draws where it is given a scene.
-double draw_way(Scene* scene, const Way& way, const Box& box, bool first_of_all) {
+void draw_way(Scene& scene, const Way& way, const Box& box, const WayShape& shape,
+              bool first_of_all) {
   double y = box.y + 28;
   const double width = box.width - 2 * between;
-  if (scene) {
-    scene->begin(std::string(way.title));
-    scene->add(Rectangle{box, Ink(Role::panel), {Role::line, 1, false}, 6});
-    scene->add(
-        words({box.x + between, y},
-              fitted(std::string(way.title), width, heading_text, Family::sans, FontWeight::bold),
-              heading_text, FontWeight::bold));
-  }
-  y += 30;
-  for (const std::string& line : wrapped(way.text, width, 12)) {
-    if (scene) scene->add(words({box.x + between, y}, line, Role::quiet));
-    y += start_line;
-  }
-  y += 8;
-  for (const First& step : way.steps) {
-    const bool loud = &step == &way.steps.front();
-    const Box button{box.x + between, y, width, start_row - 6};
-    if (scene) {
-      Rectangle shape{button, loud && first_of_all ? Ink(Role::accent) : Ink(Role::paper), {}, 4};
-      if (!(loud && first_of_all)) {
-        shape.stroke = {loud ? Ink(Role::accent) : Ink(Role::line), 1, false};
-      }
-      scene->add(shape);
-      scene->add(words(button.centre(),
-                       fitted(std::string(step.word), width - 16, small_text, Family::sans),
-                       loud && first_of_all ? Role::paper : Role::text, Across::centre));
-      scene->targets.push_back({button, std::string(step.command), std::string(step.command)});
+  scene.begin(std::string(way.title));
+  scene.add(Rectangle{box, Ink(Role::panel), {Role::line, 1, false}, 6});
+  scene.add(
+      words({box.x + between, y},
+            fitted(std::string(way.title), width, heading_text, Family::sans, FontWeight::bold),
+            heading_text, FontWeight::bold));
+  y += 28;
+  if (shape.lines > 0) {
+    for (const std::string& line : wrapped(way.text, width, shape.lines)) {
+      scene.add(words({box.x + between, y}, line, Role::quiet));
+      y += start_line;
     }
-    y += start_row;
   }
-  if (scene) scene->end();
-  return y + 10 - box.y;
+  y = box.bottom() - 6 - start_row * (shape.column ? static_cast<double>(way.steps.size()) : 1);
+  const double count = static_cast<double>(way.steps.size());
+  const double wide_one = shape.column ? width : (width - 8 * (count - 1)) / count;
+  double x = box.x + between;
+  for (const First& step : way.steps) {
+    const bool main = &step == &way.steps.front(), loud = main && first_of_all;
+    const Box button{x, y, wide_one, start_row - 6};
+    Rectangle frame{button, loud ? Ink(Role::accent) : Ink(Role::paper), {}, 4};
+    if (!loud) frame.stroke = {main ? Ink(Role::accent) : Ink(Role::line), 1, false};
+    scene.add(frame);
+    scene.add(words(button.centre(),
+                    fitted(std::string(step.word), wide_one - 16, small_text, Family::sans),
+                    loud ? Role::paper : Role::text, Across::centre));
+    scene.targets.push_back({button, std::string(step.command), std::string(step.command)});
+    if (shape.column) {
+      y += start_row;
+    } else {
+      x += wide_one + 8;
+    }
+  }
+  scene.end();
 }
 
 // A layout's offsets in small, from blue to yellow.
@@ -137,30 +148,51 @@ bool shows_start(const Session& session) {
 
 void draw_start(Scene& scene, Size size) {
   const double width = std::max(120.0, size.width - 2 * start_edge);
-  constexpr double least = 210;
+  constexpr double least = 168;
   const bool beside = width >= 3 * least + 2 * between;
   const double each = beside ? std::min(340.0, (width - 2 * between) / 3) : std::min(width, 520.0);
   const double all = beside ? 3 * each + 2 * between : each;
-  double high = 0;
-  for (const Way& way : ways) high = std::max(high, draw_way(nullptr, way, {0, 0, each, 0}, false));
+  const bool titled = size.height > 420;
+  const double head = titled ? 44 : 0;
+  // Words go before buttons do.
+  WayShape shape{beside, 12};
+  const auto heights = [&] {
+    double sum = 0, most = 0;
+    for (const Way& way : ways) {
+      const double high = height_of(way, each, shape);
+      sum += high + 12;
+      most = std::max(most, high);
+    }
+    return std::pair(most, beside ? most : sum - 12);
+  };
+  while (shape.lines > 0 && heights().second + head + 2 * between > size.height) --shape.lines;
+  const auto [high, total] = heights();
   const double x = std::max(start_edge, (size.width - all) / 2);
-  double y = start_edge;
-  if (beside) y = std::max(start_edge, (size.height - high - 60) / 2 - 20);
+  double y = std::max(between, (size.height - total - head) / 2 - 20);
   scene.begin("start");
-  const std::string title = "What brings you here?";
-  if (size.height > 300) {
-    scene.add(words({x, y + 10}, fitted(title, width, title_text, Family::sans, FontWeight::bold),
-                    title_text, FontWeight::bold));
-    y += 44;
+  if (titled) {
+    scene.add(
+        words({x, y + 10},
+              fitted("What brings you here?", width, title_text, Family::sans, FontWeight::bold),
+              title_text, FontWeight::bold));
   }
+  y += head;
   for (std::size_t i = 0; i < ways.size(); ++i) {
-    const double own = draw_way(nullptr, ways[i], {0, 0, each, 0}, false);
-    const Box box{beside ? x + static_cast<double>(i) * (each + between) : x, y, each,
-                  beside ? high : own};
-    draw_way(&scene, ways[i], box, i == 0);
+    const double own = beside ? high : height_of(ways[i], each, shape);
+    draw_way(scene, ways[i],
+             {beside ? x + static_cast<double>(i) * (each + between) : x, y, each, own}, shape,
+             i == 0);
     if (!beside) y += own + 12;
   }
   scene.end();
+}
+
+void draw_place_in_page(Scene& scene, Size size, double scrolled, double most) {
+  if (most <= 0) return;
+  const double all = size.height + most;
+  const double high = std::max(24.0, size.height * size.height / all);
+  const double y = (size.height - high) * scrolled / most;
+  scene.add(Rectangle{{size.width - 6, y, 4, high}, Ink(Role::line), {}, 2});
 }
 
 bool shows_own_layouts(const Session& session) {

@@ -16,4 +16,7 @@ bool shows_own_layouts(const Session& session);
 // Scrolled by so many pixels; answers by how many it can be.
 double draw_own_layouts(Scene& scene, const Session& session, Size size, double scrolled);
 
+// Where in a page one is, at its right edge; nothing where all of it is seen.
+void draw_place_in_page(Scene& scene, Size size, double scrolled, double most);
+
 }  // namespace tilescope

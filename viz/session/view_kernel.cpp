@@ -11,6 +11,7 @@
 #include "viz/session/open.h"
 #include "viz/session/result_view.h"
 #include "viz/session/session.h"
+#include "viz/session/start_card.h"
 #include "viz/session/theatre_session.h"
 #include "viz/session/view_rows.h"
 
@@ -79,7 +80,7 @@ KernelRun run_of(const Session& session, const RunResult& result) {
   KernelRun out;
   const bool fault = result.end == RunResult::End::fault;
   out.wrong = fault || (result.diff && !result.diff->ok());
-  out.right = result.end == RunResult::End::done && !out.wrong;
+  out.right = is_right(result);
   out.sentence = outcome_of(result, false);
   if (session.state.timeline) {
     const sim::Statistics& statistics = session.state.timeline->statistics();
@@ -107,6 +108,7 @@ void draw_kernel_view(Session& session, Picture& out, const Drawing& how) {
   out.scroll = page(session, tried, how.size, 0);
   scroll.at = how.stands_alone ? 0 : std::clamp(scroll.at, 0.0, *out.scroll);
   page(session, out.scene, how.size, scroll.at);
+  if (!how.stands_alone) draw_place_in_page(out.scene, how.size, scroll.at, *out.scroll);
 }
 
 // As high as all of it is.

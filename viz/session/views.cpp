@@ -65,6 +65,7 @@ Picture picture(Session& session, Size size, double pixel_scale, bool stands_alo
     out.scroll = draw_own_layouts(tried, session, size, 0);
     scroll.at = std::clamp(scroll.at, 0.0, *out.scroll);
     (void)draw_own_layouts(out.scene, session, size, scroll.at);
+    draw_place_in_page(out.scene, size, scroll.at, *out.scroll);
   } else if (!emptiness(session)) {
     view_of(session.state.view).draw(session, out, {size, pixel_scale, stands_alone});
   }

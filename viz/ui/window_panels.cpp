@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "viz/session/fault_view.h"
+#include "viz/session/start_card.h"
 #include "viz/ui/style.h"
 #include "viz/ui/window_ui.h"
 
@@ -123,7 +124,8 @@ void WindowUi::draw_status(const Brush& brush, const Session& session, ImVec2 at
   ImFont* font = fonts_.words(TextSize::small);
   const View& view = view_of(session.state.view);
   const std::string hints =
-      view.id == ViewName::timeline
+      shows_start(session) ? "? lists all commands, Ctrl+Shift+P finds one"
+      : view.id == ViewName::timeline
           ? "Scroll zooms, dragging adds up, click says why, Esc goes back"
       : view.id == ViewName::why
           ? "Drag a slider, click a step for what it was, scroll the list, Esc goes back"

@@ -61,7 +61,7 @@ void WindowUi::draw(Session& session, Backend& backend) {
       reads ? panel_width(panels_.inspector, settings.inspector, display.x, 0.29f, 320, 400)
             : panel_width(panels_.inspector, settings.inspector, display.x, 0.24f, 240, 296);
   // A page says all of itself: where there is little room it has that of the inspector, too.
-  constexpr float roomy = 1000;
+  constexpr float roomy = 1100;
   const bool page = session.state.view == ViewName::kernel || shows_start(session);
   if (page && !reads && display.x < roomy && settings.inspector == WindowSettings::usual &&
       panels_.inspector == Dragged::no) {
