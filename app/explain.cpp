@@ -504,20 +504,19 @@ int explain(const Options& options, Terminal& terminal) {
     for (const auto& [name, value] : options.own) {
       if (!value.empty()) handoffs.own[name] = value;
     }
+    if (what == "why" && options.variants) return explain_variants(handoffs, terminal);
     if (what == "product") {
       ProductOptions product = options.product;
       product.of = handoffs;
       return explain_product(product, terminal);
     }
-    if (what == "why" && options.variants) return explain_variants(handoffs, terminal);
     return what == "why" ? explain_why(handoffs, terminal) : explain_handoffs(handoffs, terminal);
   }
   return terminal.fail(usage(
       "tilescope explain wants one of: desc and the 64 bits of a shared-memory descriptor, idesc "
       "and the 32 bits of an instruction descriptor, map and a tensor map's 128 bytes, map and "
       "--dims, --box and the rest of cuTensorMapEncodeTiled's arguments, or handoffs, why or "
-      "product "
-      "and a kernel, a PTX file with --launch, or (but for product) a record (F.tsr)."));
+      "product and a kernel, a PTX file with --launch, or (but for product) a record (F.tsr)."));
 }
 
 }  // namespace
@@ -528,17 +527,17 @@ Action define_explain(CommandOptions& app) {
   app.add_option("WHAT", o.words,
                  "desc, idesc or map, and its bits; handoffs, why or product, and a kernel")
       .required();
-  app.add_option("--m", o.m, "handoffs, why: rows").type_name("M");
-  app.add_option("--n", o.n, "handoffs, why: columns").type_name("N");
-  app.add_option("--k", o.k, "handoffs, why: depth K").type_name("K");
-  app.add_option("--ptx", o.handoffs.ptx, "handoffs, why: another build of the kernel")
+  app.add_option("--m", o.m, "handoffs, why, product: rows").type_name("M");
+  app.add_option("--n", o.n, "handoffs, why, product: columns").type_name("N");
+  app.add_option("--k", o.k, "handoffs, why, product: depth K").type_name("K");
+  app.add_option("--ptx", o.handoffs.ptx, "handoffs, why, product: another build of the kernel")
       .type_name("F.ptx");
-  app.add_option("--launch", o.handoffs.launch, "handoffs, why: how a PTX file is run")
+  app.add_option("--launch", o.handoffs.launch, "handoffs, why, product: how a PTX file is run")
       .type_name("F.toml");
   app.add_option("--device", o.handoffs.device,
-                 "handoffs, why: the simulated chip (default: one that the PTX is for)")
+                 "handoffs, why, product: the simulated chip (default: one that the PTX is for)")
       .type_name("NAME|F.toml");
-  app.add_option("--block", o.handoffs.block, "handoffs: a CTA of the cluster told of (default 0)")
+  app.add_option("--block", o.handoffs.block, "handoffs, product: the CTA told of (default 0)")
       .type_name("N");
   for (const CatalogEntry& entry : catalog()) {
     for (const OptionParameter& own : entry.options) {

@@ -1,6 +1,7 @@
 // One product of tensor cores: which is open, and which element of its D.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "viz/commands/command_table.h"
@@ -65,20 +66,32 @@ Answer element(Session& session, std::string_view arguments) {
                      place_text(*view, view->place(shown.row, shown.column)));
 }
 
-Answer run_product(Session& session, Backend&, std::string_view arguments) {
-  const auto index = product_index(session);
-  if (!index) {
-    return usage_error(
-        theatre_of(session) ? "There is no machine to be brought to a product: `run` the kernel."
-        : session.state.timeline
-            ? "The record has no events of this CTA: `look block 0` looks at the first."
-            : "There is no product to open: `open` a kernel and `run` it.");
-  }
-  if (index->size() == 0) {
+// Where there is nothing to open yet, or at all, the choice is kept, and the view says why.
+Answer choose(Session& session, std::string_view what, std::string_view how) {
+  ProductChoice& choice = session.state.product;
+  const std::vector<std::string> words = split_words(how);
+  const auto number = number_in(what);
+  if (number && *number >= 0 && words.empty()) {
+    choice.number = static_cast<std::size_t>(*number);
+  } else if (what == "element" && words.size() == 2 && number_in(words[0]) && number_in(words[1])) {
+    choice.row = static_cast<std::uint32_t>(std::max<std::int64_t>(0, *number_in(words[0])));
+    choice.column = static_cast<std::uint32_t>(std::max<std::int64_t>(0, *number_in(words[1])));
+  } else {
     return Error{ErrorKind::mismatch,
-                 "No product of tensor cores is in this CTA, or, of mma.sync, in this warp.", ""};
+                 "No product of tensor cores is open: of a kernel that has some, `run` makes them.",
+                 ""};
   }
+  session.state.view = ViewName::product;
+  return std::string("It is opened once there is a machine that comes to it.");
+}
+
+Answer run_product(Session& session, Backend&, std::string_view arguments) {
+  if (!session.state.timeline) {
+    return usage_error("There is no product to open: `open` a kernel and `run` it.");
+  }
+  const auto index = product_index(session);
   const auto [what, how] = first_word(arguments);
+  if (!index || index->size() == 0) return choose(session, what, how);
   if (what == "element") return element(session, how);
   if (how.empty()) {
     if (what == "next" || what == "back") return step(session, *index, what == "next");
@@ -113,7 +126,7 @@ Answer run_product(Session& session, Backend&, std::string_view arguments) {
 constexpr std::array kProductCommands = {
     WindowCommand{"product", "N | next | back | first | last | play | pause | element ROW COLUMN",
                   "opens a product of tensor cores: bits, bytes, sums, and one number term by term",
-                  "product next", "", run_product, nullptr, true},
+                  "product 3", "", run_product, nullptr, true},
 };
 
 }  // namespace

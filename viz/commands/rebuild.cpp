@@ -101,10 +101,10 @@ std::optional<ViewName> add_kernel(const ViewState& state, std::vector<std::stri
   for (std::string& line : timeline_lines(state)) lines.push_back(std::move(line));
   for (std::string& line : theatre_lines(state)) lines.push_back(std::move(line));
   for (std::string& line : why_lines(state)) lines.push_back(std::move(line));
-  if (state.timeline && state.why.changes()) return ViewName::why;
   const std::vector<std::string> product = product_lines(state);
   lines.insert(lines.end(), product.begin(), product.end());
   if (!product.empty()) return ViewName::product;
+  if (state.timeline && state.why.changes()) return ViewName::why;
   if (state.timeline && state.theatre.at) return ViewName::theatre;
   if (state.beside_baseline && state.timeline) return ViewName::timeline;
   if (arrives) return {};

@@ -37,6 +37,7 @@ Rgba ProductPainter::piece_colour(bool of_a, u32 row, u32 k) const {
 
 Rgba ProductPainter::owner_colour(std::uint16_t owner) const {
   if (owner == ProductView::nobody) return s_.theme.line;
+  if (p_.issue.unit == ProductUnit::warp) return lane_colour(owner);
   const u32 warp = owner / 32, lane = owner % 32;
   return mix(category(warp % 7, s_.theme.dark), s_.theme.paper, 0.02 * lane);
 }
@@ -47,14 +48,19 @@ void ProductPainter::make_images() {
   images_->of = &v_;
   images_->dark = s_.theme.dark;
   std::vector<Rgba> a, b, d;
+  const bool lanes = !v_.a_lanes.empty();
   for (u32 i = 0; i < p_.m; ++i) {
-    for (u32 k = 0; k < p_.k; ++k) a.push_back(piece_colour(true, i, k));
+    for (u32 k = 0; k < p_.k; ++k) {
+      a.push_back(lanes ? lane_colour(v_.a_lanes[i * p_.k + k]) : piece_colour(true, i, k));
+    }
     for (u32 j = 0; j < p_.n; ++j) {
       d.push_back(owner_colour(v_.owners[std::size_t{i} * p_.n + j]));
     }
   }
   for (u32 k = 0; k < p_.k; ++k) {
-    for (u32 j = 0; j < p_.n; ++j) b.push_back(piece_colour(false, j, k));
+    for (u32 j = 0; j < p_.n; ++j) {
+      b.push_back(lanes ? lane_colour(v_.b_lanes[k * p_.n + j]) : piece_colour(false, j, k));
+    }
   }
   images_->a = image_of(p_.k, p_.m, std::move(a));
   images_->b = image_of(p_.n, p_.k, std::move(b));
@@ -82,10 +88,35 @@ void ProductPainter::make_images() {
   images_->cells = image_of(512, 128, std::move(cells));
 }
 
+Rgba ProductPainter::lane_colour(std::uint16_t owner) const {
+  if (owner == ProductView::nobody) return s_.theme.panel;
+  return mix(category(owner % 32 / 4 % 7, s_.theme.dark), s_.theme.paper, 0.16 * (owner % 4));
+}
+
+// Which lane has each element, where that can be read.
+void ProductPainter::draw_lanes(const Box& box, const std::vector<std::uint16_t>& lanes,
+                                std::uint32_t columns, std::uint32_t rows) {
+  const double wide = box.width / columns, high = box.height / rows;
+  if (wide < 16 || high < 11 || lanes.size() < std::size_t{columns} * rows) return;
+  scene_.begin("lanes");
+  for (std::uint32_t i = 0; i < rows; ++i) {
+    for (std::uint32_t j = 0; j < columns; ++j) {
+      const std::uint16_t lane = lanes[std::size_t{i} * columns + j];
+      if (lane == ProductView::nobody) continue;
+      scene_.add(words({box.x + wide * (j + 0.5), box.y + high * (i + 0.5)},
+                       fmt::format("{}", lane % 32), Ink(text_on(lane_colour(lane))), Family::mono,
+                       small_text - 3, Across::centre));
+    }
+  }
+  scene_.end();
+}
+
 // A at the left of D, B above it.
 void ProductPainter::draw_matrices(const Box& room) {
   scene_.begin("matrices");
-  heading(room, "A, B and D", "hues: 16 bytes; of D warps");
+  const bool of_warp = p_.issue.unit == ProductUnit::warp;
+  heading(room, "A, B and D",
+          of_warp ? "each element's lane" : "hues: 16 bytes of A and B; warps of D");
   const double depth = std::clamp(std::min(room.width, room.height) * 0.2, 34.0, 96.0);
   const double top = room.y + 36, left = room.x + 4;
   const double width = std::max(40.0, room.width - depth - 16),
@@ -105,10 +136,15 @@ void ProductPainter::draw_matrices(const Box& room) {
   }
   const double beside = top + std::max(8.0, depth / 2 - 8);
   line({left, beside}, "A", depth, Role::quiet);
-  line({left, beside + 15}, fmt::format("{} x {}", p_.m, p_.k), depth + 6, Role::quiet);
+  line({left, beside + 15}, fmt::format("{}x{}", p_.m, p_.k), depth + 6, Role::quiet);
   line({frame_.b.x, top - 10}, fmt::format("B {} x {}, k down", p_.k, p_.n), wide, Role::quiet);
   line({frame_.d.x, frame_.d.bottom() + 12}, fmt::format("D {} x {}, {}", p_.m, p_.n, d_type(p_)),
        wide, Role::quiet);
+  if (of_warp) {
+    draw_lanes(frame_.a, v_.a_lanes, p_.k, p_.m);
+    draw_lanes(frame_.b, v_.b_lanes, p_.n, p_.k);
+    draw_lanes(frame_.d, v_.owners, p_.n, p_.m);
+  }
   // The row and the column that meet in the element.
   const double row_high = frame_.d.height / p_.m, column_wide = frame_.d.width / p_.n;
   const auto at_least = [](Box box, double side) {
@@ -171,7 +207,10 @@ void ProductPainter::draw_operand_bytes(const Box& room, bool of_a) {
   scene_.begin(of_a ? "bytes of A" : "bytes of B");
   const auto& o = of_a ? p_.a_from : p_.b_from;
   std::string title = fmt::format("{} from {}", of_a ? "A" : "B", grouped(least->offset));
-  if (o.blocks.size() > 1) title += fmt::format(", CTAs {}, {}", o.blocks[0], o.blocks[1]);
+  if (o.blocks.size() > 1) {
+    const std::string more = fmt::format("{}, CTAs {}, {}", title, o.blocks[0], o.blocks[1]);
+    if (text_width(more, small_text, Family::sans) <= room.width) title = more;
+  }
   line({room.x, room.y + 8}, title, room.width, Role::text);
   const double near = room.height > 240 ? 8 * 13 + 26 : 0;
   const Box box{room.x, room.y + 20, room.width, std::min(room.height - 26 - near, 14.0 * lines)};

@@ -190,7 +190,7 @@ double ProductPainter::draw_step(const sim::TracedStep& step, const Box& room) {
     const int last = has_bits(step.after_value) && step.bits
                          ? bits_in(step.after_value).high - step.bits + 1
                          : step.unit;
-    put("", "sum of these", "", "= " + number_text(step.sum), step.sum, Role::quiet,
+    put("", "sum of these", "", "= " + fmt::format("{:.12g}", step.sum), step.sum, Role::quiet,
         Ink(Role::quiet), last);
   }
   put("", "after", "", "= " + number_text(step.after_value), step.after_value, Role::text,

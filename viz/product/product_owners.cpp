@@ -79,7 +79,7 @@ void ProductPainter::draw_cells(const Box& room) {
 
 // Eight rows and some columns about the element, each with its lane.
 void ProductPainter::draw_fragment(const Box& room) {
-  const u32 rows = std::min(8u, p_.m), columns = std::min(16u, p_.n);
+  const u32 rows = std::min(8u, p_.m), columns = std::min(room.width > 300 ? 16u : 8u, p_.n);
   const u32 first_row = s_.row / rows * rows, first_column = s_.column / columns * columns;
   const ElementPlace place = v_.place(s_.row, s_.column);
   double y = room.y + 8;
@@ -103,10 +103,7 @@ void ProductPainter::draw_fragment(const Box& room) {
       if (r >= p_.m || c >= p_.n) continue;
       const std::uint16_t owner = v_.owners[std::size_t{r} * p_.n + c];
       const Box box{room.x + wide * j, y + high * i, wide - 1, high - 1};
-      const Rgba colour = owner == ProductView::nobody
-                              ? s_.theme.panel
-                              : mix(category(owner % 32 / 4 % 7, s_.theme.dark), s_.theme.paper,
-                                    0.16 * (owner % 4));
+      const Rgba colour = lane_colour(owner);
       scene_.add(Rectangle{box, Ink(colour), {}, 0});
       if (wide >= 15 && high >= 14 && owner != ProductView::nobody) {
         scene_.add(words(box.centre(), fmt::format("{}", owner % 32), Ink(text_on(colour)),

@@ -41,6 +41,9 @@ class ProductPainter {
   void make_images();
   Rgba piece_colour(bool of_a, std::uint32_t row, std::uint32_t k) const;
   Rgba owner_colour(std::uint16_t owner) const;
+  Rgba lane_colour(std::uint16_t owner) const;
+  void draw_lanes(const Box& box, const std::vector<std::uint16_t>& lanes, std::uint32_t columns,
+                  std::uint32_t rows);
   // product_owners.cpp
   void draw_owners(const Box& room);
   void draw_cells(const Box& room);

@@ -61,9 +61,13 @@ void ProductPainter::heading(const Box& room, const std::string& text, const std
 void ProductPainter::draw_head() {
   scene_.begin("product");
   const double width = size_.width - 2 * edge;
-  scene_.add(words(
-      {edge, 18}, fitted(product_sentence(v_), width, heading_text, Family::sans, FontWeight::bold),
-      heading_text, FontWeight::bold));
+  std::string sentence = product_sentence(v_);
+  if (text_width(sentence, heading_text, Family::sans, FontWeight::bold) > width) {
+    sentence = sentence.substr(0, sentence.rfind(", D "));
+  }
+  scene_.add(words({edge, 18},
+                   fitted(sentence, width, heading_text, Family::sans, FontWeight::bold),
+                   heading_text, FontWeight::bold));
   std::string more = v_.text;
   if (!v_.site.empty()) more = v_.site + ":  " + more;
   line({edge, 42}, begin_of(more, width, Family::mono), width, Role::quiet, Family::mono);
@@ -93,7 +97,9 @@ void ProductPainter::draw_steps(const Box& room) {
     const std::string value = number_text(s_.traces[which].after_value);
     const std::string label =
         each > 70 ? fmt::format("{}  {}", which, value) : fmt::format("{}", which);
-    line({box.x + 5, box.y + 12}, label, box.width - 8, Role::text, Family::mono);
+    scene_.add(words({box.centre().x, box.centre().y},
+                     fitted(label, box.width - 2, small_text, Family::mono), Family::mono,
+                     Across::centre));
     if (v_.numbers[which] < v_.count) {
       scene_.targets.push_back({box, fmt::format("product {}", v_.numbers[which]),
                                 fmt::format("opens product {}: D[{}, {}] is {} behind it",

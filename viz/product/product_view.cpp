@@ -151,6 +151,21 @@ sim::Fragment fragment_of(const ProductView& view) {
 void find_owners(ProductView& view) {
   const ProductSeen& p = view.seen();
   view.owners.assign(std::size_t{p.m} * p.n, ProductView::nobody);
+  if (p.issue.unit == ProductUnit::warp) {
+    const sim::Mma& mma = sim::mma_forms()[p.form];
+    const auto lanes_of = [](const sim::Fragment& f, u32 count) {
+      std::vector<std::uint16_t> out(count, ProductView::nobody);
+      for (std::size_t i = 0; i < f.place.size(); ++i) {
+        if (f.place[i] < count) out[f.place[i]] = static_cast<std::uint16_t>(i % 32);
+      }
+      return out;
+    };
+    // Of a sparse A what is stored has no column of its own, and four products share their B.
+    if (!mma.sparse && !mma.four) {
+      view.a_lanes = lanes_of(mma.a_fragment, p.m * p.k);
+      view.b_lanes = lanes_of(mma.b_fragment, p.k * p.n);
+    }
+  }
   if (p.issue.unit != ProductUnit::tcgen05) {
     const sim::Fragment fragment = fragment_of(view);
     const bool group = p.issue.unit == ProductUnit::wgmma;

@@ -100,6 +100,7 @@ class ProductView {
   // Of each element of D, row after row, whose it is: warp * 32 + lane, or nobody.
   static constexpr std::uint16_t nobody = 0xffff;
   std::vector<std::uint16_t> owners;
+  std::vector<std::uint16_t> a_lanes, b_lanes;  // of mma.sync: of A's m x k and B's k x n, the lane
 
   std::shared_ptr<const ptx::Program> program;
 };

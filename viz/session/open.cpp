@@ -166,6 +166,7 @@ void forget_run(Session& session) {
   state.theatre = {};
   state.why = {};
   state.product = {};
+  session.product = {};
   session.hovered.event = session.hovered.baseline = sim::no_event;
   session.hovered.idle.reset();
   session.timeline_viewport = {};
@@ -271,6 +272,7 @@ void show_result(Session& session, FinishedRun run) {
   state.theatre = {};
   state.why = {};
   state.product = {};
+  session.product = {};
   session.hovered.event = session.hovered.baseline = sim::no_event;
   session.hovered.idle.reset();
   session.timeline_viewport = {};

@@ -256,8 +256,11 @@ ElementTrace trace_wide(const ProductSeen& p, u32 row, u32 column, ElementTrace 
       hopper ? s.a == ElementType::tf32
                    ? "published bits of mma.sync on an H200; wgmma's own tf32 was not tried"
                    : "measured on H200: wgmma's bits, and 500,000 elements of mma.sync"
-             : "presumed: what was published of a B200's mma.sync (Khattak, Mikaitis, 2025); no "
-               "Blackwell was asked here";
+      : s.scales.block
+          ? "MMA-Sim (arXiv 2511.10909), whose authors compared it with a Blackwell chip; none "
+            "was asked here"
+          : "presumed: what was published of a B200's mma.sync (Khattak, Mikaitis, 2025); no "
+            "Blackwell was asked here";
   Numbers left(a_format.as, a_patterns), right(b_format.as, b_patterns);
   if (s.scales.block) {
     const auto scaled = [&](Numbers& n, const std::vector<std::byte>& factors, u32 of) {
