@@ -1,0 +1,265 @@
+// The theatre of kernels that move data by threads: lines of global memory and their sectors on the
+// way, in the colours of the warps that ask for them; the banks of shared memory with the lanes of
+// one access, wavefront by wavefront; lanes that read each other's registers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "viz/scene/items.h"
+#include "viz/scene/number_words.h"
+#include "viz/theatre/theatre_painter.h"
+
+namespace tilescope {
+namespace {
+
+using sim::WarpAccess;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+constexpr double line_row = 20, bank_row = 18;
+constexpr std::size_t most_wavefronts = 10;
+
+std::string numbers_text(const std::vector<u32>& numbers) {
+  std::string out;
+  for (const u32 n : numbers) out += fmt::format("{}{}", out.empty() ? "" : ", ", n);
+  return out;
+}
+
+// "A [3, 0:32]": the elements of a line of 128 bytes.
+std::string elements_text(const sim::RecordedBuffer& buffer, u64 line) {
+  const auto width = static_cast<u64>(std::max<std::size_t>(1, bytes_of(buffer.dtype)));
+  const u64 from = line * 128 / width, to = (line + 1) * 128 / width;
+  const auto columns = static_cast<u64>(std::max<std::int64_t>(1, buffer.columns()));
+  if (buffer.shape.size() < 2) return fmt::format("[{}:{}]", from, to);
+  if (from / columns == (to - 1) / columns) {
+    return fmt::format("[{}, {}:{}]", from / columns, from % columns, (to - 1) % columns + 1);
+  }
+  return fmt::format("rows {} to {}", from / columns, (to - 1) / columns);
+}
+
+}  // namespace
+
+Rgba TheatrePainter::colour_of_warp(u32 warp) const {
+  return category(warp % 7 + warp / 7 % 3 * 8, s_.theme.dark);
+}
+
+void TheatrePainter::draw_memory(const Box& all) {
+  const u64 block = p_.blocks[std::min<std::size_t>(s_.rank, p_.blocks.size() - 1)];
+  const LanesNow now = lanes_at(record_, s_.view.lanes(), block, s_.warp, s_.now.at);
+  const double left = std::floor(all.width * 0.44), apart = 32;
+  draw_global({all.x, all.y + 8, left, all.height - 8}, now);
+  const Box right{all.x + left + apart, all.y + 8, all.width - left - apart, all.height - 8};
+  const double shuffle = now.shuffle ? 110 : 0;
+  draw_banks({right.x, right.y, right.width, right.height - shuffle}, now);
+  if (now.shuffle) {
+    draw_shuffle({right.x, right.bottom() - shuffle, right.width, shuffle}, *now.shuffle);
+  }
+}
+
+// Which parts of a buffer have been touched until now: L2 has had them.
+void TheatrePainter::draw_touched(const LaneAccesses::Touched& touched, const Box& bar,
+                                  const LanesNow& now) {
+  scene_.add(Rectangle{bar, Ink(Role::panel), {Role::line, 1, false}, 0});
+  const double part = bar.width / static_cast<double>(LaneAccesses::buckets);
+  std::size_t from = 0;
+  const auto is_touched = [&](std::size_t i) {
+    return touched.first[i] != sim::never_ends &&
+           static_cast<double>(touched.first[i]) <= s_.now.at;
+  };
+  for (std::size_t i = 0; i <= LaneAccesses::buckets; ++i) {
+    if (i < LaneAccesses::buckets && is_touched(i)) continue;
+    if (i > from) {
+      const double x = bar.x + static_cast<double>(from) * part;
+      scene_.add(
+          Rectangle{{x, bar.y, std::max(1.0, static_cast<double>(i - from) * part), bar.height},
+                    Ink(Role::accent, 0.35),
+                    {},
+                    0});
+    }
+    from = i + 1;
+  }
+  if (touched.bytes == 0) return;
+  for (const SectorOnItsWay& s : now.sectors) {
+    if (s.buffer != touched.buffer) continue;
+    const double share = static_cast<double>(s.sector * 32) / static_cast<double>(touched.bytes);
+    const double x = bar.x + std::min(1.0, share) * (bar.width - 2);
+    scene_.add(Rectangle{{x, bar.y, 2, bar.height}, Ink(colour_of_warp(s.warps.front())), {}, 0});
+  }
+}
+
+// Four sectors of a line, each in the colours of the warps that ask for it.
+void TheatrePainter::draw_line(const Box& row, u64 line,
+                               const std::vector<const SectorOnItsWay*>& sectors) {
+  const double label = std::min(150.0, row.width * 0.36), cell = 34;
+  const sim::RecordedBuffer& buffer = record_.buffers[sectors.front()->buffer];
+  scene_.add(words({row.x, row.y + row.height / 2},
+                   fitted(elements_text(buffer, line), label - 8, small_text, Family::mono),
+                   Family::mono, Role::quiet));
+  std::vector<u32> warps;
+  for (u32 k = 0; k < 4; ++k) {
+    const Box box{row.x + label + k * (cell + 2), row.y + 2, cell, row.height - 4};
+    scene_.add(Rectangle{box, Ink(Role::panel), {Role::line, 1, false}, 0});
+    for (const SectorOnItsWay* s : sectors) {
+      if (s->sector % 4 != k) continue;
+      const double part = box.width / static_cast<double>(s->warps.size());
+      for (std::size_t w = 0; w < s->warps.size(); ++w) {
+        const Box piece{box.x + static_cast<double>(w) * part, box.y, part, box.height};
+        scene_.add(Rectangle{piece, Ink(colour_of_warp(s->warps[w])), {}, 0});
+        if (!std::count(warps.begin(), warps.end(), s->warps[w])) warps.push_back(s->warps[w]);
+      }
+      scene_.hints.push_back(
+          {box, fmt::format("{} {}, sector {}: warp{} {}", buffer.name, elements_text(buffer, line),
+                            k, s->warps.size() == 1 ? "" : "s", numbers_text(s->warps))});
+    }
+  }
+  std::sort(warps.begin(), warps.end());
+  const double x = row.x + label + 4 * (cell + 2) + 8;
+  const std::string text = fmt::format("{} warp{} {}", sectors.front()->writes ? "to" : "for",
+                                       warps.size() == 1 ? "" : "s", numbers_text(warps));
+  scene_.add(words(
+      {x, row.y + row.height / 2},
+      fitted(sectors.front()->writes
+                 ? fmt::format("from warp{} {}", warps.size() == 1 ? "" : "s", numbers_text(warps))
+                 : text,
+             std::max(0.0, row.right() - x), small_text, Family::sans)));
+}
+
+void TheatrePainter::draw_global(const Box& box, const LanesNow& now) {
+  scene_.begin("global memory", box);
+  draw_heading(box, "Global memory: lines of 128 bytes on their way");
+  const auto& touched = s_.view.lanes().touched();
+  const double each =
+      (box.height - 28) / static_cast<double>(std::max<std::size_t>(1, touched.size()));
+  double top = box.y + 28;
+  for (const LaneAccesses::Touched& t : touched) {
+    const sim::RecordedBuffer& buffer = record_.buffers[t.buffer];
+    scene_.add(words({box.x, top + 8},
+                     fitted(fmt::format("{} {}", buffer.name, shape_of(buffer)), box.width * 0.5,
+                            small_text, Family::sans, FontWeight::bold),
+                     FontWeight::bold));
+    draw_touched(t, {box.x + box.width * 0.5, top, box.width * 0.5, 14}, now);
+    std::map<u64, std::vector<const SectorOnItsWay*>> lines;
+    for (const SectorOnItsWay& s : now.sectors) {
+      if (s.buffer == t.buffer) lines[s.sector / 4].push_back(&s);
+    }
+    double y = top + 22;
+    const double bottom = top + each - 4;
+    std::size_t left = lines.size();
+    if (lines.empty() && y + line_row <= bottom) {
+      scene_.add(words({box.x, y + line_row / 2}, "nothing on its way", Role::quiet));
+    }
+    for (const auto& [line, sectors] : lines) {
+      const bool last = y + 2 * line_row > bottom;
+      if (last && left > 1) {
+        if (y + line_row <= bottom + 4) {
+          scene_.add(words({box.x, y + line_row / 2}, fmt::format("and {} lines more", left),
+                           Role::quiet));
+        }
+        break;
+      }
+      draw_line({box.x, y, box.width, line_row}, line, sectors);
+      y += line_row;
+      --left;
+    }
+    top += each;
+  }
+  scene_.end();
+}
+
+void TheatrePainter::draw_banks(const Box& box, const LanesNow& now) {
+  scene_.begin("banks", box);
+  draw_heading(box, "Shared memory: 32 banks, lane by lane");
+  double y = box.y + 28;
+  if (!now.shared) {
+    scene_.add(words({box.x, y + 8},
+                     s_.view.lanes().empty() ? "" : "No warp accesses shared memory now.",
+                     Role::quiet));
+    scene_.end();
+    return;
+  }
+  const WarpAccess& access = record_.accesses[*now.shared];
+  const u32 warp = record_.tracks[access.track].index;
+  std::string said = access_text(record_, *now.shared);
+  said += fmt::format("; {} wavefront{}", access.passes, access.passes == 1 ? "" : "s");
+  if (access.passes > access.ideal) said += fmt::format(", {} would do", access.ideal);
+  if (!now.shared_now) said += " (the last one)";
+  scene_.add(words({box.x, y + 8}, fitted(said, box.width, small_text, Family::sans),
+                   access.passes > access.ideal ? Role::wrong : Role::text));
+  y += 24;
+  const double cell = std::floor(std::min(28.0, (box.width - 4) / 32));
+  for (u32 bank = 0; bank < 32; bank += cell < 18 ? 4 : 1) {
+    scene_.add(words({box.x + (bank + 0.5) * cell, y + 6}, fmt::format("{}", bank), Role::quiet,
+                     Across::centre));
+  }
+  y += 16;
+  u32 wavefronts = 0;
+  for (const BankWord& w : now.words) wavefronts = std::max(wavefronts, w.wavefront + 1);
+  const auto fits = static_cast<std::size_t>(std::max(1.0, (box.bottom() - y - 20) / bank_row));
+  const auto shown = static_cast<u32>(std::min<std::size_t>({wavefronts, most_wavefronts, fits}));
+  const Rgba hue = colour_of_warp(warp);
+  for (u32 row = 0; row < shown; ++row) {
+    for (u32 bank = 0; bank < 32; ++bank) {
+      scene_.add(Rectangle{{box.x + bank * cell, y + row * bank_row, cell - 1, bank_row - 1},
+                           Ink(Role::panel),
+                           {},
+                           0});
+    }
+  }
+  for (const BankWord& w : now.words) {
+    if (w.wavefront >= shown) continue;
+    const Box at{box.x + w.bank * cell, y + w.wavefront * bank_row, cell - 1, bank_row - 1};
+    const double share = 0.35 + 0.65 * static_cast<double>(w.lanes.front()) / 31;
+    const Rgba colour = mix(s_.theme.paper, hue, share);
+    scene_.add(Rectangle{at, Ink(colour), {}, 0});
+    if (cell >= 18) {
+      const std::string text = w.lanes.size() == 1 ? fmt::format("{}", w.lanes.front())
+                                                   : fmt::format("x{}", w.lanes.size());
+      scene_.add(words(at.centre(), text, Ink(text_on(colour)), Across::centre, 11.0));
+    }
+    scene_.hints.push_back(
+        {at, fmt::format("bank {}, wavefront {}: lane{} {}", w.bank, w.wavefront,
+                         w.lanes.size() == 1 ? "" : "s", numbers_text(w.lanes))});
+  }
+  if (wavefronts > shown) {
+    scene_.add(words({box.x, y + shown * bank_row + 10},
+                     fmt::format("and {} wavefronts more", wavefronts - shown), Role::quiet));
+  }
+  scene_.end();
+}
+
+// Above who is read, below who reads.
+void TheatrePainter::draw_shuffle(const Box& box, u32 number) {
+  scene_.begin("shuffle", box);
+  const WarpAccess& access = record_.accesses[number];
+  const u32 warp = record_.tracks[access.track].index;
+  draw_heading(box, "Registers of other lanes: " + access_text(record_, number));
+  const double cell = std::floor(std::min(28.0, (box.width - 4) / 32));
+  const double from = box.y + 24, to = box.y + 80;
+  const Rgba hue = colour_of_warp(warp);
+  for (u32 lane = 0; lane < 32; ++lane) {
+    const double x = box.x + lane * cell;
+    for (const double y : {from, to}) {
+      const bool takes_part = access.mask >> lane & 1;
+      scene_.add(Rectangle{
+          {x, y, cell - 1, 16},
+          takes_part ? Ink(mix(s_.theme.paper, hue, 0.3 + 0.5 * lane / 31)) : Ink(Role::panel),
+          {},
+          0});
+      if (cell >= 18) {
+        scene_.add(words({x + cell / 2, y + 8}, fmt::format("{}", lane), Across::centre, 11.0));
+      }
+    }
+    if (!(access.mask >> lane & 1)) continue;
+    const auto source =
+        static_cast<double>(std::min<u64>(31, access.at(lane, record_.lane_offsets)));
+    Line line;
+    line.points = {{box.x + (source + 0.5) * cell, from + 17}, {x + cell / 2, to - 1}};
+    line.stroke = {Role::quiet, 1, false};
+    line.arrow = true;
+    scene_.add(line);
+  }
+  scene_.end();
+}
+
+}  // namespace tilescope
