@@ -96,18 +96,19 @@ TEST(TheatreLanes, BanksThatLanesMeetInTakeWavefronts) {
   const sim::Record record = by_threads();
   const LaneAccesses accesses(record, {0});
   const LanesNow column = lanes_at(record, accesses, 0, 0, 510);
-  ASSERT_TRUE(column.shared);
-  EXPECT_TRUE(column.shared_now);
-  ASSERT_EQ(column.words.size(), 32u);
+  ASSERT_EQ(column.all_shared.size(), 1u);
+  EXPECT_TRUE(column.all_shared[0].now);
+  ASSERT_EQ(column.all_shared[0].words.size(), 32u);
   for (std::uint32_t i = 0; i < 32; ++i) {  // one bank, lane after lane
-    EXPECT_EQ(column.words[i].bank, 0u);
-    EXPECT_EQ(column.words[i].wavefront, i);
-    EXPECT_EQ(column.words[i].lanes, std::vector<std::uint32_t>{i});
+    EXPECT_EQ(column.all_shared[0].words[i].bank, 0u);
+    EXPECT_EQ(column.all_shared[0].words[i].wavefront, i);
+    EXPECT_EQ(column.all_shared[0].words[i].lanes, std::vector<std::uint32_t>{i});
   }
   EXPECT_EQ(column.sentence, "Warp 0 goes through the banks 32 times, where 1 would do.");
   const LanesNow rows = lanes_at(record, accesses, 0, 1, 610);
-  ASSERT_EQ(rows.words.size(), 128u);  // 16 bytes of each lane, eight lanes a wavefront
-  for (const BankWord& w : rows.words) {
+  ASSERT_EQ(rows.all_shared[0].words.size(),
+            128u);  // 16 bytes of each lane, eight lanes a wavefront
+  for (const BankWord& w : rows.all_shared[0].words) {
     ASSERT_EQ(w.lanes.size(), 1u);
     EXPECT_EQ(w.wavefront, w.lanes[0] / 8);
     EXPECT_EQ(w.bank / 4, w.lanes[0] % 8);
@@ -119,11 +120,14 @@ TEST(TheatreLanes, TheWarpThatIsLookedAtComesFirst) {
   const LaneAccesses accesses(record, {0});
   const auto warp_of = [&](std::uint32_t warp) {
     const LanesNow now = lanes_at(record, accesses, 0, warp, 620);
-    return record.tracks[record.accesses[*now.shared].track].index;
+    return record.tracks[record.accesses[now.all_shared.at(0).access].track].index;
   };
   EXPECT_EQ(warp_of(0), 0u);  // a while ago
   EXPECT_EQ(warp_of(1), 1u);
-  EXPECT_FALSE(lanes_at(record, accesses, 0, 0, 620).shared_now);
+  const LanesNow both = lanes_at(record, accesses, 0, 0, 620);
+  ASSERT_EQ(both.all_shared.size(), 2u);  // and the other's, which is under way
+  EXPECT_FALSE(both.all_shared[0].now);
+  EXPECT_TRUE(both.all_shared[1].now);
 }
 
 TEST(TheatreLanes, ABufferIsTouchedFromTheFirstAccessOn) {
@@ -158,7 +162,8 @@ TEST(TheatreLanes, TheTheatreShowsThem) {
     draw_theatre(scene, shown, {1000, 600});
     std::size_t arrows = 0;
     for (const Item& item : scene.items) {
-      if (const auto* box = std::get_if<Rectangle>(&item)) EXPECT_LE(box->box.right(), 1001);
+      const auto* box = std::get_if<Rectangle>(&item);
+      EXPECT_LE(box ? box->box.right() : 0, 1001);
       const auto* line = std::get_if<Line>(&item);
       arrows += line && line->arrow;
     }

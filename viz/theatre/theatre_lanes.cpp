@@ -90,8 +90,8 @@ std::string sentence_of(const Record& record, const LanesNow& now) {
     out += fmt::format("{} store{} under way, of {}. ", now.stores,
                        now.stores == 1 ? " is" : "s are", names_of(record, now.sectors, true));
   }
-  if (now.shared && now.shared_now) {
-    const WarpAccess& access = record.accesses[*now.shared];
+  if (!now.all_shared.empty() && now.all_shared[0].now) {
+    const WarpAccess& access = record.accesses[now.all_shared[0].access];
     out +=
         fmt::format("Warp {} goes through the banks {} time{}", record.tracks[access.track].index,
                     access.passes, access.passes == 1 ? "" : "s");
@@ -112,6 +112,7 @@ LaneAccesses::LaneAccesses(const Record& record, const std::vector<u64>& blocks)
     const u64 block = record.tracks[access.track].block;
     if (std::find(blocks.begin(), blocks.end(), block) == blocks.end()) continue;
     all_.push_back(i);
+    any_[static_cast<std::size_t>(access.of)] = true;
     longest_ = std::max(longest_, access.end - access.begin);
     if (access.of != WarpAccess::Of::global || access.buffer >= record.buffers.size()) continue;
     const auto [at, fresh] = place.try_emplace(access.buffer, touched_.size());
@@ -202,10 +203,19 @@ LanesNow lanes_at(const Record& record, const LaneAccesses& accesses, u64 block,
     const auto own = accesses.last(record, block, of, at, ago, warp);
     return own ? own : accesses.last(record, block, of, at, ago);
   };
-  now.shared = find(WarpAccess::Of::shared);
-  if (now.shared) {
-    now.shared_now = static_cast<double>(record.accesses[*now.shared].end) > at;
-    now.words = words_of_access(record, record.accesses[*now.shared]);
+  const auto add = [&](u32 i) {
+    const WarpAccess& access = record.accesses[i];
+    for (const LanesNow::Shared& known : now.all_shared) {
+      if (record.accesses[known.access].track == access.track) return;
+    }
+    now.all_shared.push_back(
+        {i, static_cast<double>(access.end) > at, words_of_access(record, access)});
+  };
+  if (const auto first = find(WarpAccess::Of::shared)) add(*first);
+  constexpr std::size_t most_shown = 4;
+  for (const u32 i : accesses.under_way(record, block, at)) {
+    if (now.all_shared.size() == most_shown) break;
+    if (record.accesses[i].of == WarpAccess::Of::shared) add(i);
   }
   now.shuffle = find(WarpAccess::Of::lanes);
   now.sentence = sentence_of(record, now);

@@ -3,6 +3,7 @@
 // that complete on an mbarrier; from the record's accesses (core/record/warp_access.h).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,6 +22,7 @@ class LaneAccesses {
   LaneAccesses(const sim::Record& record, const std::vector<std::uint64_t>& blocks);
 
   bool empty() const { return all_.empty(); }
+  bool any(sim::WarpAccess::Of of) const { return any_[static_cast<std::size_t>(of)]; }
   // By the time of their begin: of the record's accesses.
   const std::vector<std::uint32_t>& all() const { return all_; }
   // Those of this block that are under way, and the last that have begun before.
@@ -44,6 +46,7 @@ class LaneAccesses {
 
  private:
   std::vector<std::uint32_t> all_;
+  std::array<bool, static_cast<std::size_t>(sim::WarpAccess::Of::count_)> any_{};
   sim::Cycle longest_ = 0;
   std::vector<Touched> touched_;
 };
@@ -66,9 +69,14 @@ struct LanesNow {
   std::vector<SectorOnItsWay> sectors;  // by buffer, then by number
   std::uint32_t loads = 0, stores = 0;  // accesses of global memory under way
   std::uint64_t from_memory = 0;        // bytes of them that L2 did not have
-  std::optional<std::uint32_t> shared;  // the access of shared memory that is shown
-  bool shared_now = false;              // it is under way; else the last one
-  std::vector<BankWord> words;          // of it
+  // Accesses of shared memory: that of the warp looked at, or else the last one, then those of
+  // other warps that are under way.
+  struct Shared {
+    std::uint32_t access = 0;
+    bool now = false;  // under way; else the last one
+    std::vector<BankWord> words;
+  };
+  std::vector<Shared> all_shared;
   std::optional<std::uint32_t> shuffle;
   std::string sentence;
 };

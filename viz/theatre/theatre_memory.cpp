@@ -18,7 +18,7 @@ using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
 constexpr double line_row = 20, bank_row = 18;
-constexpr std::size_t most_wavefronts = 10;
+constexpr std::size_t most_wavefronts = 12;
 
 std::string numbers_text(const std::vector<u32>& numbers) {
   std::string out;
@@ -47,9 +47,13 @@ Rgba TheatrePainter::colour_of_warp(u32 warp) const {
 void TheatrePainter::draw_memory(const Box& all) {
   const u64 block = p_.blocks[std::min<std::size_t>(s_.rank, p_.blocks.size() - 1)];
   const LanesNow now = lanes_at(record_, s_.view.lanes(), block, s_.warp, s_.now.at);
-  const double left = std::floor(all.width * 0.44), apart = 32;
-  draw_global({all.x, all.y + 8, left, all.height - 8}, now);
-  const Box right{all.x + left + apart, all.y + 8, all.width - left - apart, all.height - 8};
+  const double top = all.y + 8, height = all.height - 8;
+  if (!s_.view.lanes().any(WarpAccess::Of::shared) && !s_.view.lanes().any(WarpAccess::Of::lanes)) {
+    return draw_global({all.x, top, all.width, height}, now);
+  }
+  const double left = std::floor(all.width * 0.4), apart = 32;
+  draw_global({all.x, top, left, height}, now);
+  const Box right{all.x + left + apart, top, all.width - left - apart, height};
   const double shuffle = now.shuffle ? 110 : 0;
   draw_banks({right.x, right.y, right.width, right.height - shuffle}, now);
   if (now.shuffle) {
@@ -91,7 +95,7 @@ void TheatrePainter::draw_touched(const LaneAccesses::Touched& touched, const Bo
 // Four sectors of a line, each in the colours of the warps that ask for it.
 void TheatrePainter::draw_line(const Box& row, u64 line,
                                const std::vector<const SectorOnItsWay*>& sectors) {
-  const double label = std::min(150.0, row.width * 0.36), cell = 34;
+  const double label = std::min(130.0, row.width * 0.38), cell = std::min(30.0, row.width * 0.08);
   const sim::RecordedBuffer& buffer = record_.buffers[sectors.front()->buffer];
   scene_.add(words({row.x, row.y + row.height / 2},
                    fitted(elements_text(buffer, line), label - 8, small_text, Family::mono),
@@ -115,54 +119,61 @@ void TheatrePainter::draw_line(const Box& row, u64 line,
   }
   std::sort(warps.begin(), warps.end());
   const double x = row.x + label + 4 * (cell + 2) + 8;
-  const std::string text = fmt::format("{} warp{} {}", sectors.front()->writes ? "to" : "for",
-                                       warps.size() == 1 ? "" : "s", numbers_text(warps));
-  scene_.add(words(
-      {x, row.y + row.height / 2},
-      fitted(sectors.front()->writes
-                 ? fmt::format("from warp{} {}", warps.size() == 1 ? "" : "s", numbers_text(warps))
-                 : text,
-             std::max(0.0, row.right() - x), small_text, Family::sans)));
+  scene_.add(
+      words({x, row.y + row.height / 2},
+            fitted(fmt::format("warp{} {}", warps.size() == 1 ? "" : "s", numbers_text(warps)),
+                   std::max(0.0, row.right() - x), small_text, Family::sans)));
 }
 
 void TheatrePainter::draw_global(const Box& box, const LanesNow& now) {
   scene_.begin("global memory", box);
   draw_heading(box, "Global memory: lines of 128 bytes on their way");
   const auto& touched = s_.view.lanes().touched();
-  const double each =
-      (box.height - 28) / static_cast<double>(std::max<std::size_t>(1, touched.size()));
-  double top = box.y + 28;
-  for (const LaneAccesses::Touched& t : touched) {
-    const sim::RecordedBuffer& buffer = record_.buffers[t.buffer];
-    scene_.add(words({box.x, top + 8},
-                     fitted(fmt::format("{} {}", buffer.name, shape_of(buffer)), box.width * 0.5,
-                            small_text, Family::sans, FontWeight::bold),
-                     FontWeight::bold));
-    draw_touched(t, {box.x + box.width * 0.5, top, box.width * 0.5, 14}, now);
-    std::map<u64, std::vector<const SectorOnItsWay*>> lines;
+  std::vector<std::map<u64, std::vector<const SectorOnItsWay*>>> lines(touched.size());
+  std::size_t busy = 0;
+  for (std::size_t i = 0; i < touched.size(); ++i) {
     for (const SectorOnItsWay& s : now.sectors) {
-      if (s.buffer == t.buffer) lines[s.sector / 4].push_back(&s);
+      if (s.buffer == touched[i].buffer) lines[i][s.sector / 4].push_back(&s);
     }
-    double y = top + 22;
-    const double bottom = top + each - 4;
-    std::size_t left = lines.size();
-    if (lines.empty() && y + line_row <= bottom) {
+    busy += !lines[i].empty();
+  }
+  constexpr double heading = 24, idle = heading + line_row + 12;
+  // What is idle takes little, so that the others have more.
+  const double free = box.height - 28 - idle * static_cast<double>(touched.size() - busy);
+  const double each = busy ? std::floor(free / static_cast<double>(busy)) : 0;
+  const auto columns = static_cast<std::size_t>(std::clamp(box.width / 340, 1.0, 4.0));
+  double top = box.y + 28;
+  for (std::size_t i = 0; i < touched.size(); ++i) {
+    const LaneAccesses::Touched& t = touched[i];
+    const double label = std::min(190.0, box.width * 0.5);
+    scene_.add(words({box.x, top + 8},
+                     fitted(shape_of(record_.buffers[t.buffer]), label - 8, small_text,
+                            Family::sans, FontWeight::bold),
+                     FontWeight::bold));
+    draw_touched(t, {box.x + label, top, box.width - label, 14}, now);
+    const double y = top + heading;
+    if (lines[i].empty()) {
       scene_.add(words({box.x, y + line_row / 2}, "nothing on its way", Role::quiet));
+      top += idle;
+      continue;
     }
-    for (const auto& [line, sectors] : lines) {
-      const bool last = y + 2 * line_row > bottom;
-      if (last && left > 1) {
-        if (y + line_row <= bottom + 4) {
-          scene_.add(words({box.x, y + line_row / 2}, fmt::format("and {} lines more", left),
-                           Role::quiet));
-        }
-        break;
-      }
-      draw_line({box.x, y, box.width, line_row}, line, sectors);
-      y += line_row;
-      --left;
+    const auto rows =
+        static_cast<std::size_t>(std::max(1.0, (each - heading - line_row - 8) / line_row));
+    const double width = box.width / static_cast<double>(columns);
+    std::size_t k = 0;
+    for (const auto& [line, sectors] : lines[i]) {
+      if (k == rows * columns) break;
+      draw_line({box.x + static_cast<double>(k / rows) * width,
+                 y + static_cast<double>(k % rows) * line_row, width - 12, line_row},
+                line, sectors);
+      ++k;
     }
-    top += each;
+    if (k < lines[i].size()) {
+      scene_.add(words({box.x, y + (static_cast<double>(rows) + 0.5) * line_row},
+                       fmt::format("and {} lines more", lines[i].size() - k), Role::quiet));
+    }
+    const std::size_t high = std::min(rows, lines[i].size()) + (k < lines[i].size() ? 1 : 0);
+    top += heading + static_cast<double>(high) * line_row + 12;
   }
   scene_.end();
 }
@@ -171,19 +182,29 @@ void TheatrePainter::draw_banks(const Box& box, const LanesNow& now) {
   scene_.begin("banks", box);
   draw_heading(box, "Shared memory: 32 banks, lane by lane");
   double y = box.y + 28;
-  if (!now.shared) {
+  if (now.all_shared.empty()) {
     scene_.add(words({box.x, y + 8},
                      s_.view.lanes().empty() ? "" : "No warp accesses shared memory now.",
                      Role::quiet));
     scene_.end();
     return;
   }
-  const WarpAccess& access = record_.accesses[*now.shared];
+  for (const LanesNow::Shared& one : now.all_shared) {
+    if (y > box.y + 28 && y + 24 + 16 + bank_row * 2 > box.bottom()) break;
+    y = draw_access({box.x, y, box.width, box.bottom() - y}, one) + 12;
+  }
+  scene_.end();
+}
+
+// An access of shared memory, bank by bank; answers where it ends.
+double TheatrePainter::draw_access(const Box& box, const LanesNow::Shared& one) {
+  double y = box.y;
+  const WarpAccess& access = record_.accesses[one.access];
   const u32 warp = record_.tracks[access.track].index;
-  std::string said = access_text(record_, *now.shared);
+  std::string said = access_text(record_, one.access);
   said += fmt::format("; {} wavefront{}", access.passes, access.passes == 1 ? "" : "s");
   if (access.passes > access.ideal) said += fmt::format(", {} would do", access.ideal);
-  if (!now.shared_now) said += " (the last one)";
+  if (!one.now) said += " (the last one)";
   scene_.add(words({box.x, y + 8}, fitted(said, box.width, small_text, Family::sans),
                    access.passes > access.ideal ? Role::wrong : Role::text));
   y += 24;
@@ -194,7 +215,7 @@ void TheatrePainter::draw_banks(const Box& box, const LanesNow& now) {
   }
   y += 16;
   u32 wavefronts = 0;
-  for (const BankWord& w : now.words) wavefronts = std::max(wavefronts, w.wavefront + 1);
+  for (const BankWord& w : one.words) wavefronts = std::max(wavefronts, w.wavefront + 1);
   const auto fits = static_cast<std::size_t>(std::max(1.0, (box.bottom() - y - 20) / bank_row));
   const auto shown = static_cast<u32>(std::min<std::size_t>({wavefronts, most_wavefronts, fits}));
   const Rgba hue = colour_of_warp(warp);
@@ -206,7 +227,7 @@ void TheatrePainter::draw_banks(const Box& box, const LanesNow& now) {
                            0});
     }
   }
-  for (const BankWord& w : now.words) {
+  for (const BankWord& w : one.words) {
     if (w.wavefront >= shown) continue;
     const Box at{box.x + w.bank * cell, y + w.wavefront * bank_row, cell - 1, bank_row - 1};
     const double share = 0.35 + 0.65 * static_cast<double>(w.lanes.front()) / 31;
@@ -215,7 +236,7 @@ void TheatrePainter::draw_banks(const Box& box, const LanesNow& now) {
     if (cell >= 18) {
       const std::string text = w.lanes.size() == 1 ? fmt::format("{}", w.lanes.front())
                                                    : fmt::format("x{}", w.lanes.size());
-      scene_.add(words(at.centre(), text, Ink(text_on(colour)), Across::centre, 11.0));
+      scene_.add(words(at.centre(), text, Ink(text_on(colour)), Across::centre));
     }
     scene_.hints.push_back(
         {at, fmt::format("bank {}, wavefront {}: lane{} {}", w.bank, w.wavefront,
@@ -225,7 +246,7 @@ void TheatrePainter::draw_banks(const Box& box, const LanesNow& now) {
     scene_.add(words({box.x, y + shown * bank_row + 10},
                      fmt::format("and {} wavefronts more", wavefronts - shown), Role::quiet));
   }
-  scene_.end();
+  return y + (shown + (wavefronts > shown ? 1 : 0)) * bank_row;
 }
 
 // Above who is read, below who reads.
@@ -237,22 +258,21 @@ void TheatrePainter::draw_shuffle(const Box& box, u32 number) {
   const double cell = std::floor(std::min(28.0, (box.width - 4) / 32));
   const double from = box.y + 24, to = box.y + 80;
   const Rgba hue = colour_of_warp(warp);
-  for (u32 lane = 0; lane < 32; ++lane) {
-    const double x = box.x + lane * cell;
+  for (u32 l = 0; l < 32; ++l) {
+    const double x = box.x + l * cell;
     for (const double y : {from, to}) {
-      const bool takes_part = access.mask >> lane & 1;
+      const bool takes_part = access.mask >> l & 1;
       scene_.add(Rectangle{
           {x, y, cell - 1, 16},
-          takes_part ? Ink(mix(s_.theme.paper, hue, 0.3 + 0.5 * lane / 31)) : Ink(Role::panel),
+          takes_part ? Ink(mix(s_.theme.paper, hue, 0.3 + 0.5 * l / 31)) : Ink(Role::panel),
           {},
           0});
       if (cell >= 18) {
-        scene_.add(words({x + cell / 2, y + 8}, fmt::format("{}", lane), Across::centre, 11.0));
+        scene_.add(words({x + cell / 2, y + 8}, fmt::format("{}", l), Across::centre));
       }
     }
-    if (!(access.mask >> lane & 1)) continue;
-    const auto source =
-        static_cast<double>(std::min<u64>(31, access.at(lane, record_.lane_offsets)));
+    if (!(access.mask >> l & 1)) continue;
+    const auto source = static_cast<double>(std::min<u64>(31, access.at(l, record_.lane_offsets)));
     Line line;
     line.points = {{box.x + (source + 0.5) * cell, from + 17}, {x + cell / 2, to - 1}};
     line.stroke = {Role::quiet, 1, false};

@@ -76,6 +76,7 @@ class TheatrePainter {
   void draw_line(const Box& row, std::uint64_t line,
                  const std::vector<const SectorOnItsWay*>& sectors);
   void draw_banks(const Box& box, const LanesNow& now);
+  double draw_access(const Box& box, const LanesNow::Shared& one);
   void draw_shuffle(const Box& box, std::uint32_t number);
 
   // tensor core

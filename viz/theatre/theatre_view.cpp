@@ -164,7 +164,7 @@ void TheatreView::add_activity_of_lanes() {
   };
   add("loads", [](const auto& a) { return a.of == Of::global && a.kind == Kind::load; });
   add("cp.async", [](const auto& a) { return a.of == Of::global && a.kind == Kind::copy; });
-  add("shared memory", [](const auto& a) { return a.of == Of::shared && a.kind != Kind::copy; });
+  add("shared", [](const auto& a) { return a.of == Of::shared && a.kind != Kind::copy; });
   add("shuffles", [](const auto& a) { return a.of == Of::lanes; });
   add("stores", [](const auto& a) {
     return a.of == Of::global && (a.kind == Kind::store || a.kind == Kind::atomic);

@@ -28,12 +28,13 @@ Json lanes_json(const TheatreShown& shown) {
                        {"warps", s.warps}});
   }
   Json out = {{"loads", now.loads}, {"stores", now.stores}, {"sectors", std::move(sectors)}};
-  if (now.shared) {
-    const sim::WarpAccess& access = record.accesses[*now.shared];
-    out["shared"] = {{"what", access_text(record, *now.shared)},
-                     {"now", now.shared_now},
-                     {"wavefronts", access.passes},
-                     {"ideal", access.ideal}};
+  out["shared"] = Json::array();
+  for (const LanesNow::Shared& one : now.all_shared) {
+    const sim::WarpAccess& access = record.accesses[one.access];
+    out["shared"].push_back({{"what", access_text(record, one.access)},
+                             {"now", one.now},
+                             {"wavefronts", access.passes},
+                             {"ideal", access.ideal}});
   }
   if (now.shuffle) out["shuffle"] = access_text(record, *now.shuffle);
   return out;
