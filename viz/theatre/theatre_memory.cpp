@@ -127,7 +127,7 @@ void TheatrePainter::draw_line(const Box& row, u64 line,
 
 void TheatrePainter::draw_global(const Box& box, const LanesNow& now) {
   scene_.begin("global memory", box);
-  draw_heading(box, "Global memory: lines of 128 bytes on their way");
+  draw_heading(box, "Global memory: lines on their way");
   const auto& touched = s_.view.lanes().touched();
   std::vector<std::map<u64, std::vector<const SectorOnItsWay*>>> lines(touched.size());
   std::size_t busy = 0;
@@ -254,7 +254,7 @@ void TheatrePainter::draw_shuffle(const Box& box, u32 number) {
   scene_.begin("shuffle", box);
   const WarpAccess& access = record_.accesses[number];
   const u32 warp = record_.tracks[access.track].index;
-  draw_heading(box, "Registers of other lanes: " + access_text(record_, number));
+  draw_heading(box, "Shuffle, " + access_text(record_, number));
   const double cell = std::floor(std::min(28.0, (box.width - 4) / 32));
   const double from = box.y + 24, to = box.y + 80;
   const Rgba hue = colour_of_warp(warp);
