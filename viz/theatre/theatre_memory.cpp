@@ -7,7 +7,7 @@
 #include <map>
 
 #include "viz/scene/items.h"
-#include "viz/scene/number_words.h"
+#include "viz/scene/palette.h"
 #include "viz/theatre/theatre_painter.h"
 
 namespace tilescope {
