@@ -17,12 +17,12 @@ using sim::Record;
 
 constexpr unsigned char magic[] = {0x89, 'T', 'S', 'R', '\r', '\n', 0x1a, '\n'};
 constexpr std::size_t header_bytes = sizeof magic + 8, section_bytes = 20;
-constexpr std::string_view section_names[] = {"RUN ", "CODE", "RPRT", "TRAK",
-                                              "EVNT", "CNTR", "PIPE", "USES"};
+constexpr std::string_view section_names[] = {"RUN ", "CODE", "RPRT", "TRAK", "EVNT",
+                                              "CNTR", "PIPE", "USES", "LANE"};
 
 // Those that a record of this version has.
 std::size_t sections_of(std::uint32_t version) {
-  return std::size(section_names) - (version < 4 ? 1 : 0);
+  return std::size(section_names) - (version < 4 ? 2 : version < 5 ? 1 : 0);
 }
 
 // ---- What both directions go through: with a ByteWriter it writes, with a ByteReader it reads
@@ -257,6 +257,7 @@ class Reader {
     if (name == "EVNT") return read_events(in, record_);
     if (name == "CNTR") return line_counters(in);
     if (name == "PIPE") return pipes(in);
+    if (name == "LANE") return accesses(in);
     return uses(in);
   }
 
@@ -372,6 +373,44 @@ class Reader {
       if (event >= record_.events.size()) return "a use of an event that is not there";
       of.event = static_cast<sim::EventId>(event);
       if (std::string wrong = use(in, of); !wrong.empty()) return wrong;
+    }
+    return {};
+  }
+
+  // What lanes of warps access.
+  std::string accesses(ByteReader& in) {
+    using sim::WarpAccess;
+    record_.lane_offsets.resize(in.count(1));
+    for (std::uint32_t& offset : record_.lane_offsets) offset = in.number();
+    record_.accesses.resize(in.count(14));
+    std::uint64_t begin = 0;
+    for (WarpAccess& of : record_.accesses) {
+      const std::uint8_t kind = in.u8();
+      if ((kind & 15) >= static_cast<std::uint8_t>(WarpAccess::Kind::count_) ||
+          kind >> 4 >= static_cast<std::uint8_t>(WarpAccess::Of::count_)) {
+        return "an access of no known kind";
+      }
+      of.kind = static_cast<WarpAccess::Kind>(kind & 15);
+      of.of = static_cast<WarpAccess::Of>(kind >> 4);
+      of.bytes = in.u8();
+      of.track = in.number();
+      if (of.track >= record_.tracks.size()) return "an access of a track that is not there";
+      begin += unzigzag(in.varint());
+      of.begin = begin;
+      of.end = begin + in.varint();
+      of.pc = in.number();
+      of.mask = in.number();
+      const std::uint32_t buffer = in.number(), offsets = in.number();
+      if (buffer > record_.buffers.size()) return "an access of a buffer that is not there";
+      if (offsets > record_.lane_offsets.size() / 32)
+        return "an access of lanes that are not there";
+      of.buffer = buffer ? buffer - 1 : WarpAccess::none;
+      of.offsets = offsets ? (offsets - 1) * 32 : WarpAccess::none;
+      of.first = in.varint();
+      of.step = static_cast<std::int32_t>(unzigzag(in.varint()));
+      for (auto* value : {&of.passes, &of.ideal, &of.from_l2, &of.from_memory}) {
+        *value = in.number();
+      }
     }
     return {};
   }
@@ -524,6 +563,31 @@ std::vector<std::byte> write_record(const Record& record) {
     }
   }
   section(out, "USES", uses);
+
+  ByteWriter lanes;
+  lanes.varint(record.lane_offsets.size());
+  for (const std::uint32_t offset : record.lane_offsets) lanes.varint(offset);
+  lanes.varint(record.accesses.size());
+  std::uint64_t begin = 0;
+  for (const sim::WarpAccess& of : record.accesses) {
+    lanes.u8(static_cast<std::uint8_t>(static_cast<unsigned>(of.kind) | static_cast<unsigned>(of.of)
+                                                                            << 4));
+    lanes.u8(of.bytes);
+    lanes.varint(of.track);
+    lanes.varint(zigzag(of.begin - begin));
+    begin = of.begin;
+    lanes.varint(of.end - of.begin);
+    lanes.varint(of.pc);
+    lanes.varint(of.mask);
+    lanes.varint(of.buffer == sim::WarpAccess::none ? 0 : of.buffer + 1);
+    lanes.varint(of.offsets == sim::WarpAccess::none ? 0 : of.offsets / 32 + 1);
+    lanes.varint(of.first);
+    lanes.varint(zigzag(static_cast<std::uint64_t>(std::int64_t{of.step})));
+    for (const std::uint32_t value : {of.passes, of.ideal, of.from_l2, of.from_memory}) {
+      lanes.varint(value);
+    }
+  }
+  section(out, "LANE", lanes);
   return std::move(out.bytes);
 }
 

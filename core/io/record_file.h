@@ -29,7 +29,7 @@
 
 namespace tilescope {
 
-constexpr std::uint32_t record_version = 4, oldest_record_version = 3;
+constexpr std::uint32_t record_version = 5, oldest_record_version = 3;
 
 std::vector<std::byte> write_record(const sim::Record& record);
 

@@ -24,6 +24,7 @@
 #include "core/record/event.h"
 #include "core/record/event_list.h"
 #include "core/record/memory_use.h"
+#include "core/record/warp_access.h"
 #include "core/run/device_description.h"
 #include "core/run/job.h"
 #include "core/run/product_type.h"
@@ -104,7 +105,9 @@ struct Record {
   EventList events;
   // What operations read and write, of those that are kept whole; in the order of their events.
   std::vector<MemoryUse> uses;
-  std::vector<LineCounters> counters;  // by pc
+  std::vector<WarpAccess> accesses;         // in about the order of their begin
+  std::vector<std::uint32_t> lane_offsets;  // of those whose lanes follow no rule
+  std::vector<LineCounters> counters;       // by pc
   std::array<PipeCounters, static_cast<std::size_t>(Pipe::count_)> pipes{};
   // Blocks and warps that an SM had room for at once, and what set the limit: "shared
   // memory".

@@ -318,6 +318,7 @@ void Recorder::fold_all() {
 void Recorder::drop_unused_tracks() {
   std::vector<TrackId> now(record_.tracks.size(), no_event);
   for (std::size_t i = 0; i < record_.events.size(); ++i) now[record_.events.track(i)] = 0;
+  for (const WarpAccess& access : record_.accesses) now[access.track] = 0;
   std::size_t count = 0;
   for (std::size_t t = 0; t < now.size(); ++t) {
     if (now[t] == no_event) continue;
@@ -330,6 +331,7 @@ void Recorder::drop_unused_tracks() {
     event.track = now[event.track];
     record_.events.set(i, event);
   }
+  for (WarpAccess& access : record_.accesses) access.track = now[access.track];
 }
 
 Record Recorder::take() {

@@ -57,6 +57,16 @@ class Recorder {
   }
   // What an operation that was just added reads or writes; nothing of one that was folded.
   void add_use(EventId event, MemoryUse use);
+  // Lanes of a warp access memory, or each other; `at`: where each of them does. Whether it is kept
+  // one can ask first.
+  bool keeps_accesses(TrackId warp) const {
+    return ranks_[warp] < whole_ && ranks_[warp] < clusters_with_accesses &&
+           record_.accesses.size() < most_accesses;
+  }
+  void add_access(WarpAccess access, const std::uint64_t* at) {
+    set_lanes(access, at, record_.lane_offsets);
+    record_.accesses.push_back(access);
+  }
   LineCounters& counters(std::uint32_t pc) { return record_.counters[pc]; }
   PipeCounters& pipe(Pipe pipe) { return record_.pipes[static_cast<std::size_t>(pipe)]; }
   Record& about() { return record_; }
@@ -65,6 +75,7 @@ class Recorder {
 
  private:
   static constexpr std::size_t nowhere = ~std::size_t{0};
+  static constexpr std::uint64_t clusters_with_accesses = 4;
   struct Hash {
     std::size_t operator()(const Track& track) const;
   };

@@ -67,7 +67,7 @@ Bytes content_of(const Bytes& file, std::size_t section) {
           file.begin() + static_cast<std::ptrdiff_t>(head_of(file, section + 1))};
 }
 
-constexpr std::size_t code = 1, tracks = 3, events = 4, pipes = 6, uses = 7;
+constexpr std::size_t code = 1, tracks = 3, events = 4, pipes = 6, uses = 7, lanes = 8;
 
 TEST(BrokenRecord, TheGoodOneIsRead) {
   EXPECT_EQ(sentence(good()), "it was read");
@@ -92,12 +92,12 @@ TEST(BrokenRecord, OfAnotherVersion) {
     file[8] = static_cast<std::byte>(*version - '0');
     EXPECT_EQ(sentence(file),
               "run.tsr is a record of version " + std::string(version) +
-                  ", and this program reads versions 3 to 4: record the run again.");
+                  ", and this program reads versions 3 to 5: record the run again.");
   }
   EXPECT_EQ(refusal(file).where, "run.tsr, byte 8");
   file = good();
-  file[12] = std::byte{9};
-  EXPECT_EQ(sentence(file), "run.tsr has 9 sections, and a record of version 4 has 8.");
+  file[12] = std::byte{8};
+  EXPECT_EQ(sentence(file), "run.tsr has 8 sections, and a record of version 5 has 9.");
 }
 
 TEST(BrokenRecord, EveryPrefixIsRefused) {
@@ -109,7 +109,7 @@ TEST(BrokenRecord, EveryPrefixIsRefused) {
     }
   }
   const std::string end = sentence({file.begin(), file.end() - 1});
-  EXPECT_EQ(end.substr(0, 57), "run.tsr is cut short: it ends inside its section 'USES', ");
+  EXPECT_EQ(end.substr(0, 57), "run.tsr is cut short: it ends inside its section 'LANE', ");
 }
 
 TEST(BrokenRecord, EveryBitThatIsChangedIsSeen) {
@@ -174,6 +174,14 @@ TEST(BrokenRecord, ContentThatCannotBe) {
             "run.tsr has a broken section 'USES': a use of an event that is not there.");
   EXPECT_EQ(broken(uses, {0, 1, 0, 3, 0, 5, 0, 1, 0, 1}),
             "run.tsr has a broken section 'USES': a use of buffer 5, of 0.");
+  EXPECT_EQ(broken(lanes, {0, 1, 0x0f, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}),
+            "run.tsr has a broken section 'LANE': an access of no known kind.");
+  EXPECT_EQ(broken(lanes, {0, 1, 0, 4, 0xff, 0xff, 0x7f, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}),
+            "run.tsr has a broken section 'LANE': an access of a track that is not there.");
+  EXPECT_EQ(broken(lanes, {0, 1, 0, 4, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0}),
+            "run.tsr has a broken section 'LANE': an access of a buffer that is not there.");
+  EXPECT_EQ(broken(lanes, {0, 1, 0, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0}),
+            "run.tsr has a broken section 'LANE': an access of lanes that are not there.");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -397,6 +398,76 @@ TEST(Clock, DoesNotDependOnCalls) {
       }
     }
   }
+}
+
+// What lanes access: each once, where it is, and as often as the counters of its line say.
+TEST(Clock, WhatLanesAccessIsRecorded) {
+  using sim::WarpAccess;
+  using Kind = WarpAccess::Kind;
+  using Of = WarpAccess::Of;
+  const sim::Record record =
+      time(kernel("mul.wide.u32 %rd2, %r1, 8;\nadd.s64 %rd2, %rd1, %rd2;\n"
+                  "ld.global.u32 %r3, [%rd2+256];\n"
+                  "mov.u32 %r4, room;\nmad.lo.s32 %r4, %r1, 128, %r4;\n"
+                  "st.shared.u32 [%r4], %r3;\n"
+                  "shl.b32 %r6, %r1, 4;\nmov.u32 %r7, room;\nadd.s32 %r6, %r6, %r7;\n"
+                  "mul.wide.u32 %rd3, %r1, 16;\nadd.s64 %rd3, %rd1, %rd3;\n"
+                  "cp.async.cg.shared.global [%r6+4096], [%rd3], 16;\n"
+                  "cp.async.commit_group;\ncp.async.wait_group 0;\n"
+                  "shfl.sync.bfly.b32 %r5, %r3, 4, 31, -1;\n"
+                  "st.global.u32 [%rd2], %r5;\n"))
+          .record;
+  const auto is = [&](std::size_t i, Kind kind, Of of, std::uint8_t bytes) {
+    const WarpAccess& access = record.accesses.at(i);
+    EXPECT_EQ(access.kind, kind) << i;
+    EXPECT_EQ(access.of, of) << i;
+    EXPECT_EQ(access.bytes, bytes) << i;
+    EXPECT_EQ(access.mask, ~0u) << i;
+    EXPECT_LT(access.begin, access.end) << i;
+  };
+  const auto lanes = [&](std::size_t i, auto at) {
+    for (std::uint32_t l = 0; l < 32; ++l) {
+      EXPECT_EQ(record.accesses[i].at(l, record.lane_offsets), at(l)) << i << ", lane " << l;
+    }
+  };
+  ASSERT_EQ(record.accesses.size(), 6u);
+  is(0, Kind::load, Of::global, 4);
+  lanes(0, [](std::uint32_t l) { return 256 + 8 * l; });
+  EXPECT_EQ(record.accesses[0].passes, 8u);  // sectors, of which half is asked for
+  EXPECT_EQ(record.accesses[0].ideal, 4u);
+  is(1, Kind::store, Of::shared, 4);
+  lanes(1, [](std::uint32_t l) { return 128 * l; });
+  EXPECT_EQ(record.accesses[1].passes, 32u);  // of one bank
+  EXPECT_EQ(record.accesses[1].ideal, 1u);
+  is(2, Kind::copy, Of::global, 16);
+  lanes(2, [](std::uint32_t l) { return 16 * l; });
+  is(3, Kind::copy, Of::shared, 16);
+  lanes(3, [](std::uint32_t l) { return 4096 + 16 * l; });
+  EXPECT_EQ(record.accesses[3].passes, 4u);
+  is(4, Kind::shuffle, Of::lanes, 4);
+  lanes(4, [](std::uint32_t l) { return l ^ 4; });
+  is(5, Kind::store, Of::global, 4);
+  for (const WarpAccess& access : record.accesses) {
+    const sim::LineCounters& count = record.counters[access.pc];
+    if (access.of == Of::global) {
+      EXPECT_EQ(count.sectors, access.passes);
+    }
+    if (access.of == Of::shared && access.kind == Kind::store) {
+      EXPECT_EQ(count.wavefronts, access.passes);
+    }
+  }
+}
+
+// Of a grid of many blocks those of the first clusters are enough.
+TEST(Clock, OfManyBlocksTheFirstOnesAccessesAreRecorded) {
+  const sim::Record record =
+      time(kernel("ld.global.u32 %r3, [%rd1];\nst.global.u32 [%rd1+4], %r3;\n", 64, 12)).record;
+  std::set<std::uint64_t> blocks;
+  for (const sim::WarpAccess& access : record.accesses) {
+    blocks.insert(record.tracks[access.track].block);
+  }
+  EXPECT_EQ(blocks, (std::set<std::uint64_t>{0, 1, 2, 3}));
+  EXPECT_EQ(record.accesses.size(), 4u * 2 * 2);
 }
 
 TEST(Clock, IsWhatAKernelReads) {

@@ -95,7 +95,9 @@ TEST_P(Program, DoesWhatItsTextSays) {
     // Where nobody goes on, it is said why.
     const auto& cause = reports.back().deadlock;
     ASSERT_EQ(cause != nullptr, !p.why.empty());
-    if (cause) EXPECT_NE(cause->sentence.find(p.why), std::string::npos) << cause->sentence;
+    if (cause) {
+      EXPECT_NE(cause->sentence.find(p.why), std::string::npos) << cause->sentence;
+    }
   }
   // A hazard that no text expects is a false one.
   for (const Report& r : reports) {

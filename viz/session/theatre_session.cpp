@@ -113,14 +113,24 @@ void inspect_theatre(const Session& session, std::vector<InspectorSection>& out)
     return std::count_if(now.copies.begin(), now.copies.end(),
                          [&](const TheatreCopy& copy) { return copy.out == out_of; });
   };
-  moment.lines.emplace_back("copies in flight", fmt::format("{}", count(false)));
-  if (count(true)) moment.lines.emplace_back("copies out", fmt::format("{}", count(true)));
-  moment.lines.emplace_back("products under way", fmt::format("{}", now.products.size()));
-  if (now.queued) moment.lines.emplace_back("products queued", fmt::format("{}", now.queued));
   if (record.timed) {
     moment.links.push_back({"go", "bring the machine here",
                             fmt::format("go {}", std::llround(std::max(0.0, now.at))), false});
   }
+  if (view->moves_by_threads()) {
+    const LanesNow lanes =
+        lanes_at(record, view->lanes(), p.blocks[shown.rank], shown.warp, now.at);
+    moment.lines.emplace_back("loads under way", fmt::format("{}", lanes.loads));
+    moment.lines.emplace_back("stores under way", fmt::format("{}", lanes.stores));
+    moment.lines.emplace_back("sectors", fmt::format("{}", lanes.sectors.size()));
+    moment.lines.emplace_back("bytes that L2 lacks", grouped(lanes.from_memory));
+    out.push_back(std::move(moment));
+    return;
+  }
+  moment.lines.emplace_back("copies in flight", fmt::format("{}", count(false)));
+  if (count(true)) moment.lines.emplace_back("copies out", fmt::format("{}", count(true)));
+  moment.lines.emplace_back("products under way", fmt::format("{}", now.products.size()));
+  if (now.queued) moment.lines.emplace_back("products queued", fmt::format("{}", now.queued));
   out.push_back(std::move(moment));
 
   const TheatreFollow& follow = session.state.theatre.follow;
@@ -186,8 +196,10 @@ Strip theatre_strip(const Session& session) {
                  {"Next", "theatre next any", false},
                  session.theatre.playing ? Tab{"Pause", "theatre pause", false}
                                          : Tab{"Play", "theatre play", false}};
+  const auto view = theatre_of(session);
   for (const TheatreStep step :
        {TheatreStep::copy, TheatreStep::product, TheatreStep::phase, TheatreStep::load}) {
+    if (view && view->moves_by_threads() && !view->next(step, -1)) continue;
     out.actions.push_back({fmt::format("Next {}", name_of(step)),
                            fmt::format("theatre next {}", name_of(step)), false});
   }

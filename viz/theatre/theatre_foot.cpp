@@ -94,6 +94,10 @@ void TheatrePainter::draw_chip(std::size_t warp, const Box& box) {
     scene_.add(Rectangle{box, Ink(Role::panel), {Role::line, 1, false}, 3});
     if (now.state == State::waits) hatch(scene_, box.grown(-1), Ink(Role::line), 5);
   }
+  if (s_.view.moves_by_threads()) {
+    scene_.add(
+        Rectangle{{box.x, box.bottom() - 3, box.width, 3}, Ink(colour_of_warp(of.index)), {}, 0});
+  }
   if (looked_at) scene_.add(Rectangle{box.grown(1), {}, {Role::accent, 2, false}, 3});
   if (box.width >= 14) {
     scene_.add(words(box.centre(), fmt::format("{}", of.index), Across::centre, Family::mono,

@@ -332,6 +332,9 @@ class Look {
     }
     if (!out_.loads.empty()) out += "Warps read a sum from TMEM. ";
     if (leaves) out += "Copies take the result out. ";
+    if (out.empty() && view_.moves_by_threads()) {
+      out = lanes_at(record_, view_.lanes(), p_.blocks.front(), 0, out_.at).sentence;
+    }
     if (out.empty()) out = standstill();
     if (!out.empty() && out.back() == ' ') out.pop_back();
     return out;

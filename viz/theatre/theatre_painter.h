@@ -68,6 +68,17 @@ class TheatrePainter {
   // Where warps take sums to, on their way out.
   void draw_registers();
 
+  // kernels that move data by threads (theatre_memory.cpp)
+  Rgba colour_of_warp(std::uint32_t warp) const;
+  void draw_memory(const Box& all);
+  void draw_global(const Box& box, const LanesNow& now);
+  void draw_touched(const LaneAccesses::Touched& touched, const Box& bar, const LanesNow& now);
+  void draw_line(const Box& row, std::uint64_t line,
+                 const std::vector<const SectorOnItsWay*>& sectors);
+  void draw_banks(const Box& box, const LanesNow& now);
+  double draw_access(const Box& box, const LanesNow::Shared& one);
+  void draw_shuffle(const Box& box, std::uint32_t number);
+
   // tensor core
   void draw_core();
   void draw_core_of(const Box& box, std::uint8_t rank, bool pair);

@@ -24,7 +24,9 @@ TheatreFrame TheatrePainter::paint() {
   draw_head();
   scene_.begin("stage");
   place_warps({edge, bottom, size_.width - 2 * edge, warps});
-  if (p_.stages.empty() && p_.accumulators.empty()) {
+  if (s_.view.moves_by_threads()) {
+    draw_memory({edge, top, size_.width - 2 * edge, bottom - top});
+  } else if (p_.stages.empty() && p_.accumulators.empty()) {
     draw_nothing();
   } else {
     draw_stages();

@@ -35,8 +35,12 @@ TheatreView::TheatreView(std::shared_ptr<const sim::Record> record,
     : record_(std::move(record)),
       timeline_(std::move(timeline)),
       pipeline_(sim::pipeline_of(*timeline_, roles, cluster)) {
+  if (pipeline_.stages.empty() && pipeline_.accumulators.empty()) {
+    lanes_ = LaneAccesses(*record_, pipeline_.blocks);
+  }
   find_moments();
   find_tensors();
+  add_activity_of_lanes();
   add_activity("copies in", copies_in_of(pipeline_));
   add_activity("products", pipeline_.products);
   add_activity("tcgen05.ld", pipeline_.loads);
@@ -61,6 +65,19 @@ void TheatreView::find_moments() {
     for (const EventId id : barrier.phases) {
       const sim::Event e = record_->events[id];
       if (e.end != sim::never_ends) add(TheatreStep::phase, static_cast<double>(e.end));
+    }
+  }
+  for (const std::uint32_t i : lanes_.all()) {
+    const sim::WarpAccess& access = record_->accesses[i];
+    const bool global = access.of == sim::WarpAccess::Of::global;
+    const bool copies = access.kind == sim::WarpAccess::Kind::copy;
+    const auto at = static_cast<double>(access.begin);
+    if (global && access.kind == sim::WarpAccess::Kind::load) {
+      add(TheatreStep::load, at);
+    } else if (global && copies) {
+      add(TheatreStep::copy, at);
+    } else {
+      moments_[static_cast<std::size_t>(TheatreStep::any)].push_back(at);
     }
   }
   for (std::vector<double>& all : moments_) {
@@ -124,15 +141,41 @@ void TheatreView::find_tensors() {
 
 void TheatreView::add_activity(std::string name, const std::vector<EventId>& operations) {
   if (operations.empty()) return;
-  TheatreActivity out;
-  out.name = std::move(name);
-  const double length = std::max(1.0, end()) / TheatreActivity::buckets;
   std::vector<std::pair<double, double>> spans;
   for (const EventId id : operations) {
     const sim::Event e = record_->events[id];
     const double to = e.end == sim::never_ends ? end() : static_cast<double>(e.end);
     spans.emplace_back(static_cast<double>(e.begin), std::max(to, static_cast<double>(e.begin)));
   }
+  add_spans(std::move(name), std::move(spans));
+}
+
+void TheatreView::add_activity_of_lanes() {
+  using Of = sim::WarpAccess::Of;
+  using Kind = sim::WarpAccess::Kind;
+  const auto add = [&](std::string name, auto is) {
+    std::vector<std::pair<double, double>> spans;
+    for (const std::uint32_t i : lanes_.all()) {
+      const sim::WarpAccess& access = record_->accesses[i];
+      if (!is(access)) continue;
+      spans.emplace_back(static_cast<double>(access.begin), static_cast<double>(access.end));
+    }
+    add_spans(std::move(name), std::move(spans));
+  };
+  add("loads", [](const auto& a) { return a.of == Of::global && a.kind == Kind::load; });
+  add("cp.async", [](const auto& a) { return a.of == Of::global && a.kind == Kind::copy; });
+  add("shared", [](const auto& a) { return a.of == Of::shared && a.kind != Kind::copy; });
+  add("shuffles", [](const auto& a) { return a.of == Of::lanes; });
+  add("stores", [](const auto& a) {
+    return a.of == Of::global && (a.kind == Kind::store || a.kind == Kind::atomic);
+  });
+}
+
+void TheatreView::add_spans(std::string name, std::vector<std::pair<double, double>> spans) {
+  if (spans.empty()) return;
+  TheatreActivity out;
+  out.name = std::move(name);
+  const double length = std::max(1.0, end()) / TheatreActivity::buckets;
   std::sort(spans.begin(), spans.end());
   double covered = 0;  // what overlaps counts once
   for (auto [from, to] : spans) {

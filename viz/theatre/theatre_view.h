@@ -13,6 +13,7 @@
 
 #include "core/profile/pipeline.h"
 #include "core/record/timeline.h"
+#include "viz/theatre/theatre_lanes.h"
 
 namespace tilescope {
 
@@ -50,6 +51,11 @@ class TheatreView {
   std::optional<double> next(TheatreStep step, double at) const;
   std::optional<double> previous(TheatreStep step, double at) const;
 
+  // No copies that complete on an mbarrier and no tensor core that works by itself: what its lanes
+  // access is shown instead.
+  bool moves_by_threads() const { return !lanes_.empty(); }
+  const LaneAccesses& lanes() const { return lanes_; }
+
   // The CTAs that are shown when that of this rank is looked at: both of a pair that multiplies
   // together, else itself.
   std::vector<std::uint8_t> ranks_with(std::uint8_t rank) const;
@@ -62,10 +68,13 @@ class TheatreView {
   void find_moments();
   void find_tensors();
   void add_activity(std::string name, const std::vector<sim::EventId>& operations);
+  void add_activity_of_lanes();
+  void add_spans(std::string name, std::vector<std::pair<double, double>> spans);
 
   std::shared_ptr<const sim::Record> record_;
   std::shared_ptr<const sim::Timeline> timeline_;
   sim::Pipeline pipeline_;
+  LaneAccesses lanes_;
   double opening_ = 0;
   std::vector<TheatreActivity> activity_;
   std::array<std::vector<double>, 5> moments_;  // by TheatreStep, ascending

@@ -14,6 +14,32 @@ Json time_json(sim::Cycle at) {
   return at == sim::never_ends ? Json() : Json(at);
 }
 
+// What lanes access, where threads move the data.
+Json lanes_json(const TheatreShown& shown) {
+  const sim::Record& record = shown.view.record();
+  const auto& blocks = shown.view.pipeline().blocks;
+  const std::uint64_t block = blocks[std::min<std::size_t>(shown.rank, blocks.size() - 1)];
+  const LanesNow now = lanes_at(record, shown.view.lanes(), block, shown.warp, shown.now.at);
+  Json sectors = Json::array();
+  for (const SectorOnItsWay& s : now.sectors) {
+    sectors.push_back({{"of", record.buffers[s.buffer].name},
+                       {"sector", s.sector},
+                       {"writes", s.writes},
+                       {"warps", s.warps}});
+  }
+  Json out = {{"loads", now.loads}, {"stores", now.stores}, {"sectors", std::move(sectors)}};
+  out["shared"] = Json::array();
+  for (const LanesNow::Shared& one : now.all_shared) {
+    const sim::WarpAccess& access = record.accesses[one.access];
+    out["shared"].push_back({{"what", access_text(record, one.access)},
+                             {"now", one.now},
+                             {"wavefronts", access.passes},
+                             {"ideal", access.ideal}});
+  }
+  if (now.shuffle) out["shuffle"] = access_text(record, *now.shuffle);
+  return out;
+}
+
 }  // namespace
 
 std::string life_of(const sim::Filling& f) {
@@ -45,6 +71,7 @@ Json describe_theatre(const TheatreShown& shown) {
   const sim::Record& record = shown.view.record();
   const sim::Pipeline& p = shown.view.pipeline();
   Json out = {{"at", now.at}, {"sentence", now.sentence}, {"playing", shown.playing}};
+  if (shown.view.moves_by_threads()) out["lanes"] = lanes_json(shown);
   Json copies = Json::array();
   for (const TheatreCopy& copy : now.copies) {
     Json one = {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "core/sim/checks/derive.h"
+#include "core/sim/checks/signallers.h"
 #include "core/sim/checks/ways.h"
 #include "core/sim/machine/waits.h"
 #include "core/sim/time/what_if.h"
@@ -17,92 +18,9 @@ namespace tilescope::sim {
 namespace {
 
 using Cause = DeadlockCause;
-using ptx::Op;
-using ptx::Operand;
-using ptx::Step;
 using Why = DeadlockCause::Why;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
-
-// An instruction that does something to a barrier that others wait for.
-struct Signaller {
-  u32 pc = 0;
-  Operand place;  // the mbarrier's address; the barrier's number
-  bool arrives = false, expects = false, brings = false;
-  bool by_rank = false;  // its address says which CTA's mbarrier; else that may be others' too
-};
-
-std::optional<Signaller> mbarrier_signaller(const ptx::Program& program, u32 pc) {
-  const ptx::Instruction& i = program.code[pc];
-  const auto& rules = ptx::operands_of(ptx::opcode(i.op), i.form);
-  const Operand* const operands = program.operands_of(i);
-  Signaller out;
-  out.pc = pc;
-  const Operand* address = nullptr;
-  for (u32 k = 0; k < i.count && k < rules.size(); ++k) {
-    using Kind = ptx::OperandRule::Kind;
-    if (rules[k].kind == Kind::mbarrier_address) {
-      address = &operands[k];
-      out.brings = true;
-      break;
-    }
-    if (!address && operands[k].kind == Operand::Kind::address) address = &operands[k];
-  }
-  if (!address) return {};
-  out.place = *address;
-  if (out.brings) return out;
-  if (i.op == Op::mbarrier) {
-    out.by_rank = true;
-    switch (i.modifiers.step()) {
-      case Step::expect_tx:
-        out.expects = true;
-        return out;
-      case Step::complete_tx:
-        out.brings = true;
-        return out;
-      case Step::arrive:
-      case Step::arrive_drop:
-        out.arrives = true;
-        out.expects = i.modifiers.has(ptx::Field::expects);
-        return out;
-      default:
-        return {};
-    }
-  }
-  out.arrives = i.modifiers.has(ptx::Field::on_mbarrier) ||
-                i.modifiers.tensor_step() == ptx::TensorStep::commit;
-  if (out.arrives) return out;
-  return {};
-}
-
-// bar.sync, bar.arrive, bar.red and their synonyms.
-std::optional<Signaller> bar_signaller(const ptx::Program& program, u32 pc) {
-  const ptx::Instruction& i = program.code[pc];
-  const bool bar = (i.op == Op::bar || i.op == Op::barrier) && i.unit == ptx::Unit::barrier;
-  if (!bar || i.modifiers.has(ptx::Field::cluster) || i.modifiers.has(ptx::Field::warp)) return {};
-  Signaller out;
-  out.pc = pc;
-  out.arrives = true;
-  for (u32 k = 0; k < i.count; ++k) {
-    const Operand& o = program.operands_of(i)[k];
-    if (o.written || o.kind == Operand::Kind::predicate || o.kind == Operand::Kind::none) continue;
-    out.place = o;
-    return out;
-  }
-  return {};
-}
-
-std::optional<Signaller> cluster_signaller(const ptx::Program& program, u32 pc) {
-  const ptx::Instruction& i = program.code[pc];
-  if (i.unit != ptx::Unit::barrier || !i.modifiers.has(ptx::Field::cluster) ||
-      i.modifiers.operation() == ptx::Operation::wait) {
-    return {};
-  }
-  Signaller out;
-  out.pc = pc;
-  out.arrives = true;
-  return out;
-}
 
 // Lanes that go together, or that have exited.
 struct Actor {

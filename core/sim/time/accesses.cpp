@@ -33,6 +33,18 @@ void find_addresses(const Core& x, const Code& c, Reference from, bool narrow, A
 // not published.
 constexpr double queued_passes = 64, queued_writes = 2048;
 
+WarpAccess access_of(const Cost& cost, Mask m, WarpAccess::Of of, std::uint32_t bytes) {
+  WarpAccess out;
+  out.kind = cost.kind == Cost::Kind::copy ? WarpAccess::Kind::copy
+             : cost.atomic                 ? WarpAccess::Kind::atomic
+             : cost.writes_memory          ? WarpAccess::Kind::store
+                                           : WarpAccess::Kind::load;
+  out.of = of;
+  out.mask = m;
+  out.bytes = static_cast<std::uint8_t>(bytes);
+  return out;
+}
+
 constexpr bool in_window(std::uint64_t address, std::uint64_t base) {
   return address - base < ptx::window_bytes;
 }
@@ -121,6 +133,12 @@ double Clock::access_shared(Core& x, const Cost& cost, const std::uint64_t* at, 
   const double sent = p.load_store.take(issued, passes);
   const double done = p.shared.take(issued, passes * 128.0);
   const double end = std::max(sent, done) + (remote ? times_->remote : 0);
+  if (x.machine->recording.keeps_accesses(x)) {
+    WarpAccess access = access_of(cost, m, WarpAccess::Of::shared, bytes);
+    access.passes = passes;
+    access.ideal = ideal;
+    x.machine->recording.record_access(x, access, at, issued, end + times_->shared_latency);
+  }
   if (cost.adds_floats) {  // a loop of the warp: nothing behind it begins before
     const double looped = end + times_->shared_float * lanes_of_a_bank(at, m);
     t.written = std::max(t.written, looped);
@@ -154,6 +172,8 @@ double Clock::access_global(Core& x, const Cost& cost, const std::uint64_t* at, 
   const double passes = std::max({lines, __builtin_popcount(m) / lanes_each,
                                   times_->l1_bytes > 0 ? asked / times_->l1_bytes : 0});
   double done = issued, behind = 0;
+  WarpAccess access = access_of(cost, m, WarpAccess::Of::global, cost.bytes);
+  double taken = issued;  // of what is written: when it was
   for (std::uint32_t k = 0; k < sectors.count;) {
     const std::uint64_t line = sectors.number[k] / 4;
     const std::uint32_t first = k;
@@ -179,6 +199,8 @@ double Clock::access_global(Core& x, const Cost& cost, const std::uint64_t* at, 
     look_up(line, wanted & ~there, reads, sent, what);
     count.global_bytes += what.bytes;
     count.memory_bytes += what.missed;
+    access.from_l2 += static_cast<std::uint32_t>(what.bytes);
+    access.from_memory += static_cast<std::uint32_t>(what.missed);
     if (reads) {
       const double fetched = fetch(p, what, sent);
       if (arrives) *arrives = std::max(*arrives, fetched - times_->l1_latency);
@@ -198,11 +220,17 @@ double Clock::access_global(Core& x, const Cost& cost, const std::uint64_t* at, 
       }
       if (cycles > 0) there_at = slice_of(line).take(there_at, cycles * pace_);
       t.written = std::max(t.written, there_at);
+      taken = std::max(taken, there_at);
       behind = std::max(behind, there_at - issued - queued_writes);
       done = std::max(done, there_at + (cost.writes_memory ? 0 : times_->l2_latency / 2));
     }
   }
   t.slot += behind;
+  if (x.machine->recording.keeps_accesses(x)) {
+    access.passes = sectors.count;
+    access.ideal = std::min(sectors.ideal, sectors.count);
+    x.machine->recording.record_access(x, access, at, issued, std::max(done, taken));
+  }
   return done;
 }
 
@@ -266,6 +294,17 @@ double Clock::begin_copy(Core& x, const Code& c, const Cost& cost, Mask m, doubl
   counters(x.pc)->shared_bytes += static_cast<std::uint64_t>(bytes);
   const double there = std::max(brought, processor_of(*x.block).shared.take(brought, bytes));
   t.open_copies = std::max(t.open_copies, there + times_->shared_latency);
+  if (x.machine->recording.keeps_accesses(x)) {
+    // Where it goes to: as core/sim/handlers/copy.cpp has it.
+    Code target = c;
+    target.immediate = x.elements[c.target + 1];
+    Addresses to;
+    find_addresses(x, target, c.b, x.elements[c.target] != 0, to);
+    WarpAccess access = access_of(cost, m, WarpAccess::Of::shared, cost.bytes);
+    access.passes = wavefronts(to.data(), m, cost.bytes);
+    access.ideal = ideal_wavefronts(m, cost.bytes);
+    x.machine->recording.record_access(x, access, to.data(), brought, there);
+  }
   return issued;
 }
 

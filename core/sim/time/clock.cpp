@@ -176,6 +176,8 @@ double Clock::execute(Core& x, const Code& c, const Cost& cost, Mask m) {
   }
   double result = started + std::max<double>(cost.latency, cost.slots);
   if (cost.kind != Cost::Kind::plain && m) result = access(x, c, cost, m, started);
+  if (cost.shuffles && m && recorder_)
+    x.machine->recording.record_shuffle(x, c, m, started, result);
   for (u32 k = 0; k < cost.writes; ++k) {
     t.ready[written[k]] = result;
     t.why[written[k]] = cost.stall;

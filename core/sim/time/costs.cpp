@@ -317,6 +317,7 @@ class Coster {
       case Op::redux:
       case Op::match:
         c.latency = static_cast<float>(t_.shuffle.latency);
+        c.shuffles = i.op == Op::shfl;
         break;
       case Op::vote:
       case Op::elect:

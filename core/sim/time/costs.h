@@ -58,6 +58,7 @@ struct Cost {
   bool writes_memory = false;  // st, red
   bool atomic = false;         // atom, red
   bool adds_floats = false;    // of atomics
+  bool shuffles = false;       // lanes read each other's registers
   bool past_l1 = false;        // an access that others are to see: L2's
   float slots = 1;             // instructions
   float busy = 0;              // cycles that they take of their lanes

@@ -220,6 +220,68 @@ void Recording::record_move(const Core& x, Unit unit, u64 bytes,
   }
 }
 
+bool Recording::keeps_accesses(const Core& x) const {
+  return recorder_ && recorder_->keeps_accesses(x.block->time.warps[x.warp->index].track);
+}
+
+void Recording::record_access(const Core& x, WarpAccess access, const u64* addresses, double from,
+                              double to) {
+  access.track = x.block->time.warps[x.warp->index].track;
+  access.begin = cycles(from);
+  access.end = std::max(access.begin, cycles(to));
+  access.pc = x.pc;
+  u64 at[lanes] = {};
+  if (access.of == WarpAccess::Of::lanes) {
+    std::copy_n(addresses, lanes, at);
+    return recorder_->add_access(access, at);
+  }
+  const u64 first = addresses[__builtin_ctz(access.mask)];
+  u64 base = 0;
+  if (access.of == WarpAccess::Of::shared) {
+    // Within a window of the cluster's: that of the CTA whose memory it is.
+    constexpr u64 window = (u64{1} << ptx::rank_shift) - 1;
+    for (u32 l = 0; l < lanes; ++l) {
+      at[l] = (addresses[l] & window) - model_->program().shared_start;
+    }
+    return recorder_->add_access(access, at);
+  }
+  for (std::size_t i = 0; i < model_->shells.size(); ++i) {
+    const Region& region = model_->buffer(i);
+    if (first < region.base() || first - region.base() >= region.size()) continue;
+    access.buffer = static_cast<u32>(i);
+    base = region.base();
+  }
+  for (u32 l = 0; l < lanes; ++l) at[l] = addresses[l] - base;
+  recorder_->add_access(access, at);
+}
+
+// shfl.sync (PTX ISA 9.7.9.6): which lane each one reads.
+void Recording::record_shuffle(const Core& x, const Code& c, Mask m, double from, double to) {
+  if (!keeps_accesses(x)) return;
+  const ptx::Operation how = model_->program().code[x.pc].modifiers.operation();
+  const u32* const b = base::lane_array<u32>(x, c.b);
+  const u32* const clamp = base::lane_array<u32>(x, c.c);
+  u64 at[lanes] = {};
+  for (int lane = 0; lane < lanes; ++lane) {
+    const int segment = static_cast<int>(clamp[lane] >> 8 & 31);
+    const int limit = static_cast<int>(clamp[lane] & 31), by = static_cast<int>(b[lane] & 31);
+    const int least = lane & segment, most = least | (limit & ~segment);
+    int j = lane;
+    bool inside = false;
+    if (how == ptx::Operation::up) j = lane - by, inside = j >= most;
+    if (how == ptx::Operation::down) j = lane + by, inside = j <= most;
+    if (how == ptx::Operation::bfly) j = lane ^ by, inside = j <= most;
+    if (how == ptx::Operation::idx) j = least | (by & ~segment), inside = j <= most;
+    at[lane] = static_cast<u64>(inside ? j : lane);
+  }
+  WarpAccess access;
+  access.kind = WarpAccess::Kind::shuffle;
+  access.of = WarpAccess::Of::lanes;
+  access.mask = m;
+  access.bytes = 4;
+  record_access(x, access, at, from, to);
+}
+
 // An operation is in flight now.
 void Recording::record_issue(Core& x, Block& block, AsyncOperation& o) {
   if (model_->clock) model_->clock->schedule(*model_, x, block, o);

@@ -37,6 +37,12 @@ class Recording {
   void record_move(const Core& x, Unit unit, std::uint64_t bytes,
                    const std::vector<CellRange>& cells, double from, double to);
 
+  // What lanes of a warp access; of global memory and of shared memory by their addresses.
+  bool keeps_accesses(const Core& x) const;
+  void record_access(const Core& x, WarpAccess access, const std::uint64_t* addresses, double from,
+                     double to);
+  void record_shuffle(const Core& x, const Code& c, Mask m, double from, double to);
+
   // ---- phases ----
   static std::uint64_t phase_key(Unit unit, std::uint32_t object);
   // A phase of a barrier of the block is complete now, and those who wait know it `later`; a warp

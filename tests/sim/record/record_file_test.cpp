@@ -57,6 +57,8 @@ void expect_same(const Record& a, const Record& b) {
   EXPECT_TRUE(a.events == b.events);
   EXPECT_EQ(a.buffers, b.buffers);
   EXPECT_EQ(a.uses, b.uses);
+  EXPECT_EQ(a.accesses, b.accesses);
+  EXPECT_EQ(a.lane_offsets, b.lane_offsets);
   ASSERT_EQ(a.counters.size(), b.counters.size());
   for (std::size_t i = 0; i < a.counters.size(); ++i) {
     EXPECT_EQ(a.counters[i].issued, b.counters[i].issued);
@@ -98,8 +100,62 @@ void add_uses(Record& record) {
   }
 }
 
-// A file as version 3 had it: without what operations use.
+// Of each kind and place, of lanes in order and in none.
+void add_accesses(Record& record) {
+  for (std::uint32_t i = 0; i < 300; ++i) {
+    WarpAccess access;
+    access.track = i % static_cast<std::uint32_t>(record.tracks.size());
+    access.begin = 1000 - i;  // not in order
+    access.end = access.begin + i % 7 * 100;
+    access.pc = i;
+    access.mask = i % 3 ? ~0u : 0x8000'0101u;
+    access.kind = static_cast<WarpAccess::Kind>(i % 5);
+    access.of = static_cast<WarpAccess::Of>(i % 3);
+    access.bytes = static_cast<std::uint8_t>(1u << i % 5);
+    access.buffer = i % 4 ? i % 2 : WarpAccess::none;
+    access.passes = i;
+    access.ideal = i / 2;
+    access.from_l2 = 128 * i;
+    access.from_memory = 64 * i;
+    std::uint64_t at[32];
+    for (std::uint64_t lane = 0; lane < 32; ++lane) {
+      at[lane] = i % 2 ? 100'000 + lane * i - (i % 4 == 1 ? 2 * lane * i : 0) : lane * lane * i;
+    }
+    set_lanes(access, at, record.lane_offsets);
+    for (std::uint32_t lane = 0; lane < 32; ++lane) {
+      const bool takes_part = access.mask >> lane & 1;
+      EXPECT_TRUE(!takes_part || access.at(lane, record.lane_offsets) == at[lane]);
+    }
+    record.accesses.push_back(access);
+  }
+}
+
+TEST(RecordFile, WhatLanesAccessIsGivenBack) {
+  Record record = synthetic_record({});
+  add_uses(record);
+  add_accesses(record);
+  EXPECT_GT(record.lane_offsets.size(), 0u);
+  EXPECT_LT(record.lane_offsets.size(), 32 * record.accesses.size());  // some follow a rule
+  expect_same(read(write_record(record)), record);
+}
+
+// A file as version 4 had it: without what lanes access.
 TEST(RecordFile, OfTheVersionBeforeIsReadToo) {
+  Record record = synthetic_record({});
+  add_uses(record);
+  std::vector<std::byte> file = write_record(record);
+  const std::vector<std::byte> last = {std::byte{'L'}, std::byte{'A'}, std::byte{'N'},
+                                       std::byte{'E'}};
+  const auto lanes = std::find_end(file.begin(), file.end(), last.begin(), last.end());
+  ASSERT_NE(lanes, file.end());
+  file.erase(lanes, file.end());
+  file[8] = std::byte{4};
+  file[12] = std::byte{8};
+  expect_same(read(file), record);
+}
+
+// A file as version 3 had it: without what operations use.
+TEST(RecordFile, OfTheVersionBeforeThatIsReadToo) {
   const Record record = synthetic_record({});
   std::vector<std::byte> file = write_record(record);
   const std::vector<std::byte> last = {std::byte{'U'}, std::byte{'S'}, std::byte{'E'},
