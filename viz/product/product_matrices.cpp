@@ -136,7 +136,7 @@ void ProductPainter::draw_matrices(const Box& room) {
   }
   const double beside = top + std::max(8.0, depth / 2 - 8);
   line({left, beside}, "A", depth, Role::quiet);
-  line({left, beside + 15}, fmt::format("{}x{}", p_.m, p_.k), depth + 6, Role::quiet);
+  line({left, beside + 15}, fmt::format("{}x{}", p_.m, p_.k), depth + 10, Role::quiet);
   line({frame_.b.x, top - 10}, fmt::format("B {} x {}, k down", p_.k, p_.n), wide, Role::quiet);
   line({frame_.d.x, frame_.d.bottom() + 12}, fmt::format("D {} x {}, {}", p_.m, p_.n, d_type(p_)),
        wide, Role::quiet);

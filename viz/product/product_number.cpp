@@ -137,7 +137,8 @@ void ProductPainter::draw_term(const Box& bar, double value, int unit, bool alig
 
 double ProductPainter::draw_step(const sim::TracedStep& step, const Box& room) {
   scene_.begin(step.what);
-  const double x_text = room.x, text = std::min(room.width * 0.56, 470.0);
+  const double x_text = room.x,
+               text = std::min(std::max(room.width * 0.56, std::min(room.width, 390.0)), 470.0);
   const Box bars{room.x + text + 12, 0, room.width - text - 16, 9};
   double y = room.y + 8;
   std::string what = step.what;

@@ -21,7 +21,7 @@ void ProductPainter::draw_owners(const Box& room) {
 void ProductPainter::draw_cells(const Box& room) {
   line({room.x, room.y + 8}, "lanes down, columns across", room.width, Role::quiet);
   const Box box{room.x, room.y + 22, room.width,
-                std::clamp(room.height * 0.42, 60.0, room.width * 0.6)};
+                std::clamp(room.height * 0.42, 40.0, std::max(40.0, room.width * 0.6))};
   scene_.add(Raster{box, images_->cells});
   scene_.add(Rectangle{box, {}, {Role::line, 1, false}, 0});
   Segments quarters;
@@ -40,9 +40,11 @@ void ProductPainter::draw_cells(const Box& room) {
   double y = box.bottom() + 16;
   for (const std::string& text : wrapped(
            fmt::format("D[{}, {}]: {}", s_.row, s_.column, place_text(v_, place)), room.width, 3)) {
+    if (y + 6 > room.bottom()) break;
     scene_.add(words({room.x, y}, text));
     y += row;
   }
+  if (y + 10 > room.bottom()) return;
   if (v_.loads.empty()) {
     line({room.x, y + 4}, "No tcgen05.ld of the record reads this sum.", room.width, Role::quiet);
     return;
@@ -85,6 +87,7 @@ void ProductPainter::draw_fragment(const Box& room) {
   double y = room.y + 8;
   for (const std::string& text : wrapped(
            fmt::format("D[{}, {}]: {}", s_.row, s_.column, place_text(v_, place)), room.width, 3)) {
+    if (y + 6 > room.bottom()) break;
     scene_.add(words({room.x, y}, text));
     y += row;
   }
