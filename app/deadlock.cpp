@@ -27,7 +27,9 @@ std::string_view name_of(DeadlockCause::Why why) {
 }
 
 std::string_view name_of(DeadlockCause::WaitedFor::Of of) {
-  constexpr std::array<std::string_view, 3> names{"mbarrier", "barrier", "cluster"};
+  using Of = DeadlockCause::WaitedFor::Of;
+  constexpr std::array<std::string_view, static_cast<std::size_t>(Of::count_)> names{
+      "mbarrier", "barrier", "cluster", "together"};
   return names[static_cast<std::size_t>(of)];
 }
 

@@ -68,7 +68,7 @@ struct DeadlockCause {
   struct WaitedFor {
     // `together`: an instruction that all lanes of a warp, or warps of a warpgroup, execute
     // together, and some are not there.
-    enum class Of : std::uint8_t { mbarrier, barrier, cluster, together };
+    enum class Of : std::uint8_t { mbarrier, barrier, cluster, together, count_ };
     Of of = Of::mbarrier;
     std::uint32_t rank = 0;     // of the CTA whose it is
     std::uint64_t block = 0;    // that CTA, counted in the grid

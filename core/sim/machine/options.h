@@ -70,8 +70,8 @@ struct Options {
   bool warm = false;
   // What happens is written here, or null; lives longer than the machine.
   Recorder* recorder = nullptr;
-  // Is told of each product of tensor cores when its sum is there (core/sim/matrix/product_watch.h),
-  // or null; lives longer than the machine.
+  // Is told of each product of tensor cores when its sum is there
+  // (core/sim/matrix/product_watch.h), or null; lives longer than the machine.
   ProductWatch* products = nullptr;
   // Know of each byte of shared and local memory, too, who wrote it last.
   bool remember_writers = false;
