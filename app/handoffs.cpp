@@ -238,7 +238,7 @@ int explain_why(const HandoffsOptions& options, Terminal& terminal) {
   }
   terminal.document({{"ok", true},
                      {"kernel", record->kernel},
-                     {"end", timeline.end()},
+                     {"end", graph.end_of(times)},
                      {"totals", std::move(totals)},
                      {"path", std::move(steps)},
                      {"what_if", std::move(answers)}});

@@ -139,7 +139,7 @@ int explain_variants(const HandoffsOptions& options, Terminal& terminal) {
         {{"ok", true}, {"kernel", options.of}, {"variants", std::move(all)}, {"refused", refused}});
     return 0;
   }
-  std::string out = "Until the last warp has ended, and what the longest chain of each went to:\n";
+  std::string out = "Until the run is over, and what the longest chain of each went to:\n";
   for (const Timed& each : timed) {
     const auto totals = sim::totals_of(each.path);
     std::string shares;

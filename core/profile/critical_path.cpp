@@ -53,7 +53,8 @@ std::string_view name_of(PathKind kind) {
                                                "products",
                                                "to and from TMEM",
                                                "commit",
-                                               "waiter wakes up"};
+                                               "waiter wakes up",
+                                               "stores on their way"};
   return names[static_cast<std::size_t>(kind)];
 }
 

@@ -29,6 +29,7 @@ enum class PathKind : std::uint8_t {
   moves,     // tcgen05.cp, ld, st
   commit,    // tcgen05.commit
   wakes,     // a phase is complete, and who waits for it has not gone on yet
+  drains,    // the last warp has exited, and what it stored is on its way
   count_
 };
 std::string_view name_of(PathKind kind);  // "copies in"

@@ -64,6 +64,7 @@ class RunGraph::Builder {
     add_barriers();
     add_runs();
     add_stages();
+    add_end();
     make_exact();
     put_in_order(graph);
   }
@@ -447,6 +448,33 @@ class RunGraph::Builder {
     }
   }
 
+  // A CTA is over when its warps have exited and what they left on its way is there; of stores that
+  // is known by the run's end alone.
+  void add_end() {
+    Point last = none;
+    for (const auto& [track, events] : warps_) {
+      for (const EventId id : events) {
+        ends_.push_back(points_[id].end);
+        if (last == none || at_[points_[id].end] > at_[last]) last = points_[id].end;
+      }
+    }
+    if (last == none) {
+      for (Point p = 1; p < at_.size(); ++p) ends_.push_back(p);
+      return;
+    }
+    const auto over = static_cast<double>(record_.end);
+    // Those of a sample stand for all: what lies behind the last of them is no part of theirs.
+    if (!record_.timed || over < at_[last] || record_.uncertain > 0) return;
+    const Point end = point(record_.end);
+    for (const Point p : ends_) edge(p, end, PathKind::drains, no_event, 0, over);
+    for (const auto& [key, operations] : operations_) {
+      for (const EventId id : operations) {
+        if (at_[points_[id].end] > at_[last]) behind(points_[id].end, end, PathKind::drains);
+      }
+    }
+    ends_ = {end};
+  }
+
   // Each point is where its latest edge has it: one of which no cause is known keeps its time.
   void make_exact() {
     std::vector<std::size_t> best(at_.size(), ~std::size_t{0});
@@ -505,12 +533,7 @@ class RunGraph::Builder {
     for (const Point p : waiting) {
       if (!done[p]) take(p);
     }
-    for (const auto& [track, events] : warps_) {
-      for (const EventId id : events) graph.ends_.push_back(points_[id].end);
-    }
-    if (graph.ends_.empty()) {
-      for (Point p = 1; p < count; ++p) graph.ends_.push_back(p);
-    }
+    graph.ends_ = std::move(ends_);
     graph.edges_ = std::move(edges_);
   }
 
@@ -525,6 +548,7 @@ class RunGraph::Builder {
   std::map<std::pair<TrackId, std::uint32_t>, std::vector<EventId>> arrivals_;
   std::map<std::pair<TrackId, std::uint32_t>, EventId> phases_;
   std::vector<Edge> edges_;
+  std::vector<Point> ends_;
 };
 
 RunGraph::RunGraph(const Timeline& timeline) {
@@ -541,6 +565,7 @@ double RunGraph::weight(const Edge& edge, const WhatIf& what) {
     case PathKind::products:
       return edge.cycles * what.products;
     case PathKind::memory:
+    case PathKind::drains:
     case PathKind::moves:
       return edge.cycles * what.latency;
     case PathKind::queued:

@@ -55,7 +55,8 @@ class RunGraph {
 
   // When each point comes, in cycles.
   std::vector<double> times(const WhatIf& what) const;
-  // When the last warp has ended; without warps, the last operation. 0 without events.
+  // When the run is over: the last warp has exited, and what was left on its way is there. 0
+  // without events.
   double end_of(const std::vector<double>& times) const;
   // The chain that decides when that is, from the run's start to it, without gaps.
   // Times are those of `times`.
@@ -82,7 +83,7 @@ class RunGraph {
   std::vector<Point> order_;        // causes before effects
   std::vector<Edge> edges_;         // by `to`; of two that decide alike, the first is told
   std::vector<std::size_t> first_;  // of a point's, in edges_
-  std::vector<Point> ends_;         // of warps' events; of all, where there are none
+  std::vector<Point> ends_;         // of which the last is the end of the run
 };
 
 // The usual questions and their answers, a line each, and what they leave out. `asked`: that one

@@ -57,18 +57,18 @@ double reach_of(const Scene& scene, const std::string& group) {
 
 TEST(WhyView, AnswersTheUsualQuestions) {
   const auto view = why();
-  EXPECT_EQ(view->run().end, 300);
+  EXPECT_EQ(view->run().end, 340);
   ASSERT_EQ(view->usual().size(), 4u);
   EXPECT_EQ(view->usual()[0].text, "copies twice as fast");
-  EXPECT_EQ(view->usual()[0].answer.end, 260);  // added up in tests/sim/critical_path_test.cpp
-  EXPECT_EQ(view->ask({.barriers = 0}).end, 288);
+  EXPECT_EQ(view->usual()[0].answer.end, 300);  // added up in tests/sim/critical_path_test.cpp
+  EXPECT_EQ(view->ask({.barriers = 0}).end, 328);
 }
 
 TEST(WhyView, ThePictureSaysTheTimeAndWhatItWentTo) {
   const auto view = why();
   const Drawn d = draw(*view, {});
-  EXPECT_TRUE(says(d.scene, "Why pipeline takes 300 cycles"));
-  EXPECT_TRUE(says(d.scene, "copies in 26.7%"));  // 80 of 300
+  EXPECT_TRUE(says(d.scene, "Why pipeline takes 340 cycles"));
+  EXPECT_TRUE(says(d.scene, "copies in 23.5%"));  // 80 of 340
   EXPECT_FALSE(says(d.scene, "then"));
   // Each step leads to its event.
   EXPECT_TRUE(std::any_of(d.scene.targets.begin(), d.scene.targets.end(),
@@ -78,11 +78,11 @@ TEST(WhyView, ThePictureSaysTheTimeAndWhatItWentTo) {
 TEST(WhyView, WhatIsAskedStandsBelowOnTheSameScale) {
   const auto view = why();
   const Drawn d = draw(*view, {.copies = 0.5});
-  EXPECT_TRUE(says(d.scene, "260 cycles, 13.3% less"));
+  EXPECT_TRUE(says(d.scene, "300 cycles, 11.8% less"));
   EXPECT_TRUE(says(d.scene, "copies at 50%"));
   const double whole = reach_of(d.scene, "chain"), then = reach_of(d.scene, "chain then");
   const double begin = 16 + 104;  // where time 0 is
-  EXPECT_NEAR((then - begin) / (whole - begin), 260.0 / 300, 0.01);
+  EXPECT_NEAR((then - begin) / (whole - begin), 300.0 / 340, 0.01);
 }
 
 TEST(WhyView, SlidersGoFromNothingToAll) {
@@ -127,10 +127,10 @@ TEST(WhyView, IsDescribed) {
   const WhyAnswer answer = view->ask({.copies = 0.5});
   const Theme theme = light_theme();
   const Json d = describe_why({*view, answer, theme});
-  EXPECT_EQ(d["run"]["end"], 300);
+  EXPECT_EQ(d["run"]["end"], 340);
   EXPECT_EQ(d["what_if"], "copies at 50%");
-  EXPECT_EQ(d["then"]["end"], 260);
-  EXPECT_EQ(d["usual"]["copies twice as fast"], 260);
+  EXPECT_EQ(d["then"]["end"], 300);
+  EXPECT_EQ(d["usual"]["copies twice as fast"], 300);
 }
 
 }  // namespace
