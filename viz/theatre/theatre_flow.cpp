@@ -40,7 +40,12 @@ Box TheatrePainter::place_tensor(const Box& room, const sim::RecordedBuffer& buf
 void TheatrePainter::draw_tensors() {
   scene_.begin("global memory");
   draw_heading(inputs_, wide_ ? "Global memory" : "Global");
-  draw_list(s_.view.inputs(), inputs_, false);
+  Box inputs = inputs_;
+  if (s_.view.asked() && inputs.height > 240) {
+    inputs.height -= 44;
+    draw_l2({inputs.x, inputs.bottom() + 6, inputs.width, 36});
+  }
+  draw_list(s_.view.inputs(), inputs, false);
   if (!s_.view.outputs().empty()) {
     draw_heading(outputs_, wide_ ? "Global memory" : "Global");
     Box room = outputs_;
@@ -49,6 +54,19 @@ void TheatrePainter::draw_tensors() {
   }
   draw_registers();
   scene_.end();
+}
+
+void TheatrePainter::draw_l2(const Box& room) {
+  const double had =
+      1 - static_cast<double>(s_.view.missed()) / static_cast<double>(s_.view.asked());
+  const Box bar{room.x, room.bottom() - 12, room.width, 8};
+  scene_.add(words({room.x, room.y + 8}, fitted(fmt::format("L2 had {:.0f}% of it", 100 * had),
+                                                room.width, small_text, Family::sans)));
+  scene_.add(Rectangle{bar, Ink(Role::panel), {Role::line, 1, false}, 2});
+  scene_.add(Rectangle{{bar.x, bar.y, bar.width * had, bar.height}, Ink(Role::quiet), {}, 2});
+  scene_.hints.push_back(
+      {room, fmt::format("in the whole run, copies asked L2 for {} bytes; {} came from memory",
+                         grouped(s_.view.asked()), grouped(s_.view.missed()))});
 }
 
 std::string TheatrePainter::shape_of(const sim::RecordedBuffer& buffer) const {

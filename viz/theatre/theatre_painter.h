@@ -59,6 +59,8 @@ class TheatrePainter {
                const sim::MemoryUse& part) const;
   Box place_tensor(const Box& room, const sim::RecordedBuffer& buffer);
   void draw_tensors();
+  // Of all that copies in asked for, in the whole run, what L2 had.
+  void draw_l2(const Box& room);
   std::string shape_of(const sim::RecordedBuffer& buffer) const;
   void draw_list(const std::vector<std::uint32_t>& buffers, const Box& room, bool output);
   // What of it is in a stage, and strongly what is on its way.

@@ -1,6 +1,7 @@
 #include "viz/theatre/theatre_view.h"
 
 #include <algorithm>
+#include <set>
 
 namespace tilescope {
 namespace {
@@ -40,6 +41,13 @@ TheatreView::TheatreView(std::shared_ptr<const sim::Record> record,
   }
   find_moments();
   find_tensors();
+  std::set<std::uint32_t> copies;
+  for (const sim::EventId id : copies_in_of(pipeline_)) copies.insert(record_->events[id].pc);
+  for (const std::uint32_t pc : copies) {
+    if (pc >= record_->counters.size()) continue;
+    asked_ += record_->counters[pc].global_bytes;
+    missed_ += std::min(record_->counters[pc].memory_bytes, record_->counters[pc].global_bytes);
+  }
   add_activity_of_lanes();
   add_activity("copies in", copies_in_of(pipeline_));
   add_activity("products", pipeline_.products);

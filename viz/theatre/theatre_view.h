@@ -44,6 +44,10 @@ class TheatreView {
   // A time at which there is something to see: in the middle of the products, while copies are
   // under way; else in the middle of everything.
   double opening() const { return opening_; }
+  // Bytes that copies into shared memory asked L2 for, in the whole run; and of these, those that
+  // came from memory.
+  std::uint64_t asked() const { return asked_; }
+  std::uint64_t missed() const { return missed_; }
   const std::vector<TheatreActivity>& activity() const { return activity_; }
 
   // The next thing of a kind that begins after a time, or the last one before it. Nothing: there is
@@ -76,6 +80,7 @@ class TheatreView {
   sim::Pipeline pipeline_;
   LaneAccesses lanes_;
   double opening_ = 0;
+  std::uint64_t asked_ = 0, missed_ = 0;
   std::vector<TheatreActivity> activity_;
   std::array<std::vector<double>, 5> moments_;  // by TheatreStep, ascending
   std::vector<std::uint32_t> inputs_, outputs_;
