@@ -154,7 +154,6 @@ Outcome<ExplainedRun> explained_run(const HandoffsOptions& options, Terminal& te
   const bool told = wants_cause && deadlock_in(one.execution->reports());
   if (one.state == RunState::fault && !told) {
     terminal.say(text_of_reports(one.execution->reports(), false));
-    terminal.say("What was handed on until then:");
   }
   order.recorder = nullptr;
   sim::Record record = take_record(recorder, *run, order.device);
@@ -195,14 +194,34 @@ int explain_why(const HandoffsOptions& options, Terminal& terminal) {
   const Outcome<ExplainedRun> run = explained_run(options, terminal, true);
   if (!run) return terminal.fail(run.error());
   const sim::Record* const record = &run->record;
+  const Report* fault = nullptr;
+  for (const Report& report : record->reports) {
+    if (report.weight == Weight::fault) fault = &report;
+  }
+  const int code = fault ? exit_code(ErrorKind::fault) : 0;
   if (const DeadlockCause* const cause = deadlock_in(record->reports)) {
     if (terminal.json()) {
-      terminal.document({{"ok", true}, {"kernel", record->kernel}, {"deadlock", to_json(*cause)}});
+      terminal.document({{"ok", false},
+                         {"kernel", record->kernel},
+                         {"fault", fault ? fault->sentence : ""},
+                         {"deadlock", to_json(*cause)}});
     } else {
       terminal.print(text_of(*cause));
     }
-    return 0;
+    return code;
   }
+  if (fault && fault->kind == "deadlock") {
+    terminal.say(fault->sentence);
+    terminal.say(
+        "A record does not say why nobody could go on: `tilescope explain why` of the kernel, or "
+        "of "
+        "its PTX with --launch, runs it again and tells.");
+  }
+  if (const std::string none = sim::without_time(*record); !none.empty()) {
+    return terminal.fail({ErrorKind::mismatch, none, ""});
+  }
+  const std::string caveat = sim::caveat(*record);
+  if (!caveat.empty()) terminal.say(caveat);
   const sim::Timeline timeline(*record);
   const sim::RunGraph graph(timeline);
   const std::vector<double> times = graph.times(options.what);
@@ -211,7 +230,7 @@ int explain_why(const HandoffsOptions& options, Terminal& terminal) {
     if (options.what.changes()) terminal.print(sim::what_if_text(graph, options.what) + "\n");
     terminal.print(sim::path_text(*record, path));
     if (!options.what.changes()) terminal.print("\n" + sim::what_if_text(graph));
-    return 0;
+    return code;
   }
   Json answers = Json::array();
   const auto answer = [&](const std::string& text, const sim::WhatIf& what) {
@@ -236,13 +255,14 @@ int explain_why(const HandoffsOptions& options, Terminal& terminal) {
     steps.push_back({{"what", name_of(step.kind)}, {"from", step.from}, {"to", step.to}});
     if (step.event != sim::no_event) steps.back()["event"] = step.event;
   }
-  terminal.document({{"ok", true},
+  terminal.document({{"ok", code == 0},
                      {"kernel", record->kernel},
                      {"end", graph.end_of(times)},
                      {"totals", std::move(totals)},
                      {"path", std::move(steps)},
+                     {"caveat", caveat},
                      {"what_if", std::move(answers)}});
-  return 0;
+  return code;
 }
 
 }  // namespace tilescope

@@ -35,13 +35,36 @@ std::string ladder_of(const std::string& name) {
   return numbered ? name.substr(0, end + 1) : "";
 }
 
+// The sizes of the kernel that was asked for are those of all.
+KernelOptions with_sizes(const CatalogEntry& asked, const KernelOptions& own,
+                         const CatalogEntry& of) {
+  KernelOptions out = own;
+  for (const SizeParameter& size : asked.sizes) {
+    const bool has = std::any_of(of.sizes.begin(), of.sizes.end(),
+                                 [&](const SizeParameter& s) { return s.name == size.name; });
+    if (has && !out.count(size.name)) out[size.name] = fmt::format("{}", size.fallback);
+  }
+  return out;
+}
+
+std::string sizes_text(const CatalogEntry& asked, const KernelOptions& own) {
+  std::string out;
+  for (const auto& [name, value] : with_sizes(asked, own, asked)) {
+    const bool size = std::any_of(asked.sizes.begin(), asked.sizes.end(),
+                                  [&](const SizeParameter& s) { return s.name == name; });
+    if (size) out += fmt::format("{}--{} {}", out.empty() ? "" : " ", name, value);
+  }
+  return out;
+}
+
 // Forms of the same types and majors: all of their tiles and clusters, with either way to use two
 // consumers.
 std::vector<Form> forms_of(const CatalogEntry& entry, const HandoffsOptions& options) {
   std::vector<Form> out;
   if (const std::string ladder = ladder_of(entry.name); !ladder.empty()) {
     for (const CatalogEntry& rung : catalog()) {
-      if (ladder_of(rung.name) == ladder) out.push_back({rung.name, rung.name, options.own});
+      if (ladder_of(rung.name) != ladder) continue;
+      out.push_back({rung.name, rung.name, with_sizes(entry, options.own, rung)});
     }
     return out;
   }
@@ -135,11 +158,17 @@ int explain_variants(const HandoffsOptions& options, Terminal& terminal) {
       }
       all.push_back({{"form", each.words}, {"end", each.end}, {"totals", std::move(shares)}});
     }
-    terminal.document(
-        {{"ok", true}, {"kernel", options.of}, {"variants", std::move(all)}, {"refused", refused}});
+    terminal.document({{"ok", true},
+                       {"kernel", options.of},
+                       {"sizes", sizes_text(**entry, options.own)},
+                       {"what_if", text_of(options.what)},
+                       {"variants", std::move(all)},
+                       {"refused", refused}});
     return 0;
   }
-  std::string out = "Until the run is over, and what the longest chain of each went to:\n";
+  std::string out = fmt::format("{}{}: cycles, and what the longest chain of each went to\n",
+                                sizes_text(**entry, options.own),
+                                options.what.changes() ? ", with " + text_of(options.what) : "");
   for (const Timed& each : timed) {
     const auto totals = sim::totals_of(each.path);
     std::string shares;

@@ -16,6 +16,8 @@ std::string where(const Record& record, const Event& e) {
   if (track.unit == Unit::mbarrier) {
     return fmt::format("CTA {} {}", track.block, barrier_name(record.barriers, track.index));
   }
+  if (track.unit == Unit::barrier) return fmt::format("CTA {} bar {}", track.block, track.index);
+  if (track.unit == Unit::cluster) return fmt::format("CTA {}'s cluster", track.block);
   return fmt::format("CTA {}", track.block);
 }
 
@@ -53,7 +55,7 @@ std::string_view name_of(PathKind kind) {
                                                "products",
                                                "to and from TMEM",
                                                "commit",
-                                               "waiter wakes up",
+                                               "wake-up",
                                                "stores on their way"};
   return names[static_cast<std::size_t>(kind)];
 }
@@ -67,6 +69,34 @@ std::array<Cycle, static_cast<std::size_t>(PathKind::count_)> totals_of(
     const std::vector<PathStep>& path) {
   std::array<Cycle, static_cast<std::size_t>(PathKind::count_)> out{};
   for (const PathStep& step : path) out[static_cast<std::size_t>(step.kind)] += step.to - step.from;
+  return out;
+}
+
+std::string without_time(const Record& record) {
+  if (record.timed) return "";
+  return "The order of this run was drawn (a schedule, --lazy, a warp that is held): it has no "
+         "time, "
+         "so nothing can be told of what took it. Run it without these.";
+}
+
+std::string caveat(const Record& record) {
+  std::string out;
+  for (const Report& report : record.reports) {
+    if (report.weight != Weight::fault) continue;
+    out = fmt::format("The run ended in a fault ({}); this is its time until then. ", report.kind);
+    break;
+  }
+  std::uint64_t folded = 0;
+  for (const Event& event : record.events) {
+    if (event.kind == EventKind::folded) folded += event.amount;
+  }
+  if (folded) {
+    out += fmt::format(
+        "{} events were not kept one by one (--record-limit, --record-block, --record-time): what "
+        "they did is in no chain, and counts as waiting. ",
+        folded);
+  }
+  if (!out.empty()) out.pop_back();
   return out;
 }
 
@@ -128,6 +158,12 @@ std::vector<PathLine> lines_of(const Record& record, const std::vector<PathStep>
   return out;
 }
 
+std::string times_text(const PathLine& line) {
+  return line.period == 1
+             ? fmt::format("{} times this line, on average:", line.times)
+             : fmt::format("{} times these {} lines, on average:", line.times, line.period);
+}
+
 std::string path_text(const Record& record, const std::vector<PathStep>& path,
                       std::size_t most_lines) {
   if (path.empty()) return "The record has no events whose causes are known.\n";
@@ -152,7 +188,7 @@ std::string path_text(const Record& record, const std::vector<PathStep>& path,
       out += fmt::format("  ... and {} more\n", lines.size() - i);
       break;
     }
-    if (t.period) out += fmt::format("  {} times:\n", t.times);
+    if (t.period) out += "  " + times_text(t) + "\n";
     out +=
         fmt::format("{} {:>9} {:>8}  {}{}{}\n", t.times > 1 ? "   " : " ", t.from, t.takes, t.what,
                     t.where.empty() ? "" : ", " + t.where, t.line.empty() ? "" : ", " + t.line);

@@ -59,7 +59,15 @@ struct PathLine {
   // how many they are, all of them how often.
   std::size_t period = 0, times = 1;
 };
+// "7 times these 9 lines, on average:", of the first of them.
+std::string times_text(const PathLine& line);
 std::vector<PathLine> lines_of(const Record& record, const std::vector<PathStep>& path);
+
+// Why nothing can be told of a record's time. Empty: it can.
+std::string without_time(const Record& record);
+// What is to be known before its time is read: it ended in a fault, or not all events were kept.
+// Empty: nothing.
+std::string caveat(const Record& record);
 
 // As text: totals, then the path.
 std::string path_text(const Record& record, const std::vector<PathStep>& path,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <set>
 
 #include "core/record/issuer.h"
@@ -117,7 +118,14 @@ class Maker {
       if (run == no_event) continue;
       const Track& track = record_.tracks[record_.events[run].track];
       if (track.unit != Unit::warp) continue;
-      warps.insert(track.index);
+      // A wgmma is of the four warps of a warpgroup, whichever came last.
+      const Event e = record_.events[id];
+      const bool group = e.pc < record_.lines.size() &&
+                         record_.lines[e.pc].text.find("wgmma") != std::string::npos;
+      const std::uint32_t first = group ? track.index / 4 * 4 : track.index;
+      for (std::uint32_t warp = first; warp <= (group ? first + 3 : first); ++warp) {
+        warps.insert(warp);
+      }
       others = others || track.block != p_.blocks[rank];
     }
     if (warps.empty()) return "-";
@@ -138,6 +146,18 @@ class Maker {
       name = text.substr(from, (text[end] == '.' ? second : end) - from);
     }
     return name + ", " + issuers(operations, rank);
+  }
+
+  // "2 x 16384 bytes", "8192 + 32768 bytes"
+  std::string sizes_of(const Filling& use) const {
+    std::vector<std::uint64_t> sizes;
+    for (const EventId id : use.copies) sizes.push_back(record_.events[id].amount);
+    const bool equal =
+        std::adjacent_find(sizes.begin(), sizes.end(), std::not_equal_to<>()) == sizes.end();
+    if (sizes.empty()) return "-";
+    if (equal) return fmt::format("{} x {} bytes", sizes.size(), sizes.front());
+    if (sizes.size() > 4) return fmt::format("{}, {} bytes in all", sizes.size(), use.bytes);
+    return fmt::format("{} bytes", fmt::join(sizes, " + "));
   }
 
   static Cycle median(std::vector<Cycle> all) {
@@ -172,10 +192,8 @@ class Maker {
         }
         table.events.push_back(copies.empty() ? no_event : copies.front());
         table.rows.push_back({fmt::format("{}", i), spans_text(s.spans), issuers(copies, s.rank),
-                              fmt::format("{} x {} bytes", use.copies.size(),
-                                          use.bytes / std::max<std::size_t>(1, use.copies.size())),
-                              barrier(s.full, s.rank), readers(reads, s.rank), given_back(s),
-                              fmt::format("{}", s.fillings.size())});
+                              sizes_of(use), barrier(s.full, s.rank), readers(reads, s.rank),
+                              given_back(s), fmt::format("{}", s.fillings.size())});
       }
       std::vector<Cycle> fill, wait, read, free;
       for (const std::size_t stage : ring.stages) {

@@ -108,8 +108,12 @@ std::string text_of(const WhatIf& what) {
 }
 
 std::string_view left_out() {
-  return "Everything else stays as long as it was: what SMs take from each other of L2 and memory, "
-         "what warps take of a scheduler, which CTA comes to which SM.";
+  return "Copies are those of TMA and cp.async, in and out; latency is loads by threads, from "
+         "issue to "
+         "begin, and a copy's first byte. All else stays as long as it was: what warps compute "
+         "themselves (mma.sync, too), what SMs take from each other of L2 and memory, which CTA "
+         "comes "
+         "to which SM.";
 }
 
 std::string what_if_text(const RunGraph& graph, const WhatIf& asked) {
@@ -123,7 +127,7 @@ std::string what_if_text(const RunGraph& graph, const WhatIf& asked) {
     const std::size_t most =
         static_cast<std::size_t>(std::max_element(totals.begin(), totals.end()) - totals.begin());
     out += fmt::format("  {:>9.0f}  {:4.1f}% less  {}; then {:.0f}% of it: {}\n", then,
-                       100 * (now - then) / now, text,
+                       std::max(0.0, 100 * (now - then) / now), text,
                        100 * static_cast<double>(totals[most]) / std::max(1.0, then),
                        name_of(static_cast<PathKind>(most)));
   };

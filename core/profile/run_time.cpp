@@ -9,9 +9,14 @@ RunTime run_time_of(const Record& record) {
   out.cycles = record.end;
   out.launch = record.device.times.launch * 1e-6;
   out.clock = record.device.times.clock;
+  if (!record.timed) return out;
+  out.seconds = record.seconds;
   const double inside = record.seconds - out.launch;
-  if (inside > 0) out.clock = static_cast<double>(record.end) / inside * 1e-9;
-  out.seconds = record.timed ? record.seconds : 0;
+  if (inside > 0) {
+    out.clock = static_cast<double>(record.end) / inside * 1e-9;
+  } else if (out.clock > 0) {  // a fault ended it before any CTA was over: its time until then
+    out.seconds = out.launch + static_cast<double>(record.end) / (out.clock * 1e9);
+  }
   return out;
 }
 
