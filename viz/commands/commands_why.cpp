@@ -28,6 +28,9 @@ Answer run_why(Session& session, Backend&, std::string_view arguments) {
   if (!view) {
     return usage_error("There is no run to ask: `open` a kernel and `run` it.");
   }
+  if (const std::string none = sim::without_time(view->record()); !none.empty()) {
+    return Error{ErrorKind::mismatch, none, ""};
+  }
   const std::vector<std::string> words = split_words(arguments);
   sim::WhatIf asked = session.state.why;
   if (words.size() == 1 && words[0] == "reset") {

@@ -29,7 +29,12 @@ const Report* deadlock_of(const ViewState& state) {
 
 std::optional<Emptiness> no_why(const Session& session) {
   const ViewState& state = session.state;
-  if (state.timeline || deadlock_of(state)) return {};
+  if (deadlock_of(state)) return {};
+  if (state.timeline) {
+    const std::string none = sim::without_time(state.timeline->record());
+    if (none.empty()) return {};
+    return Emptiness{none, "", ""};
+  }
   const std::string& name = state.kernel->name;
   if (session.running) {
     return Emptiness{

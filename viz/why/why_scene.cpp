@@ -76,9 +76,14 @@ class Painter {
         return of(0);
       case PathKind::moves:
         return of(2);
-      case PathKind::commit:
       case PathKind::wakes:
         return of(6);
+      case PathKind::commit:
+        return mix(s_.theme.paper, of(6), 0.55);
+      case PathKind::drains:
+        return mix(s_.theme.paper, of(5), 0.5);
+      case PathKind::start:
+        return mix(s_.theme.paper, s_.theme.text, 0.14);
       case PathKind::memory:
         return of(4);
       case PathKind::queued:
@@ -131,6 +136,11 @@ class Painter {
   }
 
   double draw_sentence(double y) {
+    for (const std::string& line :
+         wrapped(sim::caveat(s_.view.record()), size_.width - 2 * edge, 3)) {
+      scene_.add(words({edge, y}, line));
+      y += 18;
+    }
     const std::string text = fmt::format(
         "The longest chain of causes: {}. What is not on it does not make the run longer.",
         shares_text(s_.view.run().path, 4));
@@ -168,12 +178,18 @@ class Painter {
     if (changed_) bar(s_.answer, "then");
     double x = edge;
     const auto totals = sim::totals_of(s_.view.run().path);
+    const auto then = sim::totals_of(s_.answer.path);
     y += 8;
     for (const PathKind kind : sim::kinds_of(s_.view.run().path)) {
       const double percent =
           100 *
           share(static_cast<double>(totals[static_cast<std::size_t>(kind)]), s_.view.run().end);
-      const std::string text = fmt::format("{} {:.1f}%", name_of(kind), percent);
+      std::string text = fmt::format("{} {:.1f}%", name_of(kind), percent);
+      if (changed_) {
+        text += fmt::format(
+            ", then {:.1f}%",
+            100 * share(static_cast<double>(then[static_cast<std::size_t>(kind)]), s_.answer.end));
+      }
       const double width = text_width(text, small_text, Family::sans) + 30;
       if (x + width > right_ && x > edge) {
         x = edge;
@@ -287,7 +303,7 @@ class Painter {
     double y = room.y + 8;
     scene_.add(words({room.x, y}, "What if", FontWeight::bold));
     if (changed_) {
-      scene_.add(words({room.right(), y}, "as it is", Across::right, Role::accent));
+      scene_.add(words({room.right(), y}, "reset", Across::right, Role::accent));
       const Box back{room.right() - 60, y - 10, 60, 20};
       scene_.targets.push_back({back, "why reset", "nothing changed"});
     }
@@ -328,7 +344,8 @@ class Painter {
     for (const WhyView::Usual& one : s_.view.usual()) {
       if (y + 12 > room.bottom()) break;
       const bool chosen = one.answer.what == s_.answer.what;
-      scene_.add(words({room.x, y}, one.text, chosen ? Ink(Role::text) : Ink(Role::accent)));
+      scene_.add(words({room.x, y}, one.text, Role::accent,
+                       chosen ? FontWeight::bold : FontWeight::regular));
       scene_.add(words({room.right() - 52, y}, count(one.answer.end), Across::right, Family::mono));
       scene_.add(words({room.right(), y},
                        fmt::format("-{:.1f}%", 100 * share(now - one.answer.end, now)),
@@ -366,14 +383,14 @@ class Painter {
       if (line.period) {
         TableRow heading;
         heading.heading = true;
-        heading.cells = {{fmt::format("{} times, one after the other:", line.times)}};
+        heading.cells = {{times_text(line)}};
         table.rows.push_back(std::move(heading));
         inside = line.period;
       }
       TableRow row;
       row.cells = {{count(static_cast<double>(line.from)), Role::quiet},
                    {count(static_cast<double>(line.takes))},
-                   {line.what},
+                   {(line.times > 1 ? "    " : "") + line.what},
                    {line.where, Role::quiet},
                    {line.line, Role::quiet}};
       row.cells[0].fill = Ink(mix(s_.theme.paper, colour(line.kind), 0.45));
