@@ -80,7 +80,9 @@ std::string short_why(const Cause& cause, const Cause::NotCome& n) {
   const std::string who = warps_text(cause, n);
   const bool one = (n.warps.mask & (n.warps.mask - 1)) == 0;
   const std::string done =
-      n.phases ? fmt::format(" (came in {} phase{})", n.phases, n.phases == 1 ? "" : "s") : "";
+      n.phases ? fmt::format(", after {} executed it in {} phase{}", one ? "it" : "they", n.phases,
+                             n.phases == 1 ? "" : "s")
+               : "";
   switch (n.why) {
     case Why::waits:
       return fmt::format(
@@ -90,11 +92,14 @@ std::string short_why(const Cause& cause, const Cause::NotCome& n) {
           done);
     case Why::branch:
       return fmt::format("{}: the branch at {} {}{}{}", who, place_words(n.site),
-                         n.phases ? "led past it" : "went the other way",
+                         n.phases || n.been ? "led on from there" : "went the other way",
                          n.detail.empty() ? "" : ", " + n.detail, done);
     case Why::predicate:
-      return fmt::format("{}: {}", who, n.detail);
+      return fmt::format("{}: {}{}", who, n.detail, done);
     case Why::left:
+      if (n.been && !n.phases && n.detail != "exited") {
+        return fmt::format("{} {} executed it before", who, one ? "has" : "have");
+      }
       return fmt::format("{} {} {}{}", who, one ? "has" : "have",
                          n.detail == "exited" ? "exited" : "gone past it", done);
     case Why::elsewhere:

@@ -51,6 +51,12 @@ class Search {
   }
 
  private:
+  struct Missing {
+    u64 warps = 0;
+    Mask lanes = ~Mask{0};
+    bool products = false;
+  };
+
   Site site(const Block& block, const Warp& warp, Mask lanes, u32 pc) const {
     const u32 lane = lanes ? static_cast<u32>(__builtin_ctz(lanes)) : 0;
     return machine_.site(block, warp.index * 32 + lane, pc);
@@ -100,6 +106,7 @@ class Search {
     Missing missing;
     if (s.wait == Wait::products) {
       const Warpgroup& group = block.warpgroups[warp.index / 4];
+      missing.products = true;
       for (u32 i = 0; i < 4; ++i) {
         if (group.warps[i].issued < s.products) missing.warps |= u64{1} << (warp.index / 4 * 4 + i);
       }
@@ -316,12 +323,16 @@ class Search {
     sure = matches == Match::yes;
     Cause::NotCome why;
     why.warps = {a.block->rank, u64{1} << a.warp->index};
-    why.phases = v ? v->phases : 0;
     const bool together = b.of == Cause::WaitedFor::Of::together;
+    const Stood stood = stood_at(a, s.pc);
     const bool now = m && v && v->phase == b.phase;
-    const bool came = m ? now && !stayed_away(*m, a, s.pc) : !together && has_arrived(b, a);
-    if ((now && !came) || together) why.lanes = a.lanes;
-    if (now && !came) why.phases = 0;  // that was the others
+    const bool stayed = now && stayed_away(*m, a, s.pc);
+    const Mask took_part = v ? (v->ever | stood.executed) & a.lanes : 0;
+    if (v && !took_part && !stayed) return {};  // that was others of its lanes, and is theirs
+    const bool came = m ? now && !stayed : !together && has_arrived(b, a);
+    why.others_came = stayed || together;
+    if (why.others_came) why.lanes = a.lanes;
+    why.phases = v && !stayed ? v->phases : 0;
     if (a.split && a.waits_for != Cause::none) why.waits_for = a.waits_for;
     const bool at_bar = b.of == Cause::WaitedFor::Of::barrier && came;
     if (at_bar && waiting_at(*a.split) != s.pc) return {};
@@ -330,6 +341,7 @@ class Search {
       why.waits_for = Cause::none;
       return why;
     }
+    if (is_kept_out(b, a, s, took_part, why)) return why;
     if (a.ways->ahead(a.next, s.pc)) {
       why.why = Why::waits;
       why.pc = a.split ? waiting_at(*a.split) : 0;
@@ -347,20 +359,65 @@ class Search {
       why.detail = where;
       return why;
     }
-    const auto past = a.ways->past(a.next, s.pc);
-    why.why = past ? Why::branch : Why::left;
-    if (!past && !a.split) why.detail = "exited";
-    if (past) {
+    const bool executed = took_part || (stood.executed & a.lanes);
+    why.been = executed ||
+               (stood.known ? (stood.kept_out & a.lanes) != 0 : a.ways->surely_been(a.next, s.pc));
+    const auto past = a.ways->past(a.next, s.pc, why.been);
+    why.why = Why::left;
+    if (!a.split) {
+      why.detail = "exited";
+    } else if (executed && together) {
+      why.why = Why::could_not_be_told;
+    }
+    if (past && (took_part || !executed)) {
+      why.why = Why::branch;
       why.pc = past->pc;
       why.site = site(*a.block, *a.warp, a.lanes, past->pc);
-      if (past->closed) why.detail = derive_.guard_text(*a.block, *a.warp, past->pc, a.lanes);
-    } else if (const auto taken = derive_.guard(*a.block, *a.warp, s.pc);
-               !v && taken && !(*taken & a.lanes)) {
-      why.why = Why::predicate;
-      why.pc = s.pc;
-      why.detail = derive_.guard_text(*a.block, *a.warp, s.pc, a.lanes);
+      why.detail =
+          past->closed ? derive_.guard_text(*a.block, *a.warp, past->pc, a.lanes) : std::string();
     }
     return why;
+  }
+
+  // What lanes did when they last came to an instruction. `known`: it would have been noted.
+  struct Stood {
+    bool known = false;
+    Mask executed = 0, kept_out = 0;
+  };
+  Stood stood_at(const Actor& a, u32 pc) const {
+    Stood out;
+    const std::vector<Visited>& all = a.warp->visited;
+    out.known = machine_.image->bound[0].code[pc].notes_lanes && all.size() < Warp::most_visited;
+    for (const Visited& v : all) {
+      if (v.pc == pc) out = {true, v.executed, v.kept_out};
+    }
+    return out;
+  }
+
+  // Is it its guard that keeps them from it: when they last came to it, or for good?
+  bool is_kept_out(const Cause::WaitedFor& b, const Actor& a, const Signaller& s, Mask took_part,
+                   Cause::NotCome& why) {
+    const ptx::Instruction& i = machine_.program().code[s.pc];
+    if (!i.guarded || !a.ways->possible(s.pc)) return false;
+    const Stood stood = stood_at(a, s.pc);
+    const Mask asked = took_part ? took_part : a.lanes;
+    const bool ahead = a.ways->ahead(a.next, s.pc);
+    const auto taken = derive_.guard(*a.block, *a.warp, s.pc);
+    const bool never = taken && !(*taken & asked);
+    const bool then = (asked & ~stood.kept_out) == 0;
+    if (never) {
+      const bool been = then || (!stood.known && !ahead && a.ways->surely_been(a.next, s.pc));
+      if (!been && !ahead) return false;  // a branch before it was first
+      why.is_ahead = !been;
+    } else if (!then || (ahead && !others(b, a, s.pc).own.empty())) {
+      return false;  // that time it may have been for another
+    }
+    why.why = Why::predicate;
+    why.pc = s.pc;
+    why.detail = taken ? derive_.guard_text(*a.block, *a.warp, s.pc, asked)
+                       : fmt::format("{} was {} then", machine_.program().name_of_register(i.guard),
+                                     i.guard_negated ? "true" : "false");
+    return true;
   }
 
   // Others of its warp arrived by this instruction, in this phase, and these lanes did not.
@@ -426,11 +483,13 @@ class Search {
   }
 
   static int weight(const Cause::NotCome& n) {
-    if (n.lanes != ~u32{0} && n.why != Why::came) return -1;
+    if (n.others_came && n.why != Why::came) return -1;
     switch (n.why) {
       case Why::waits:
         return 0;
       case Why::left:
+        if (n.been && !n.phases) return 5;  // it executed it for another round
+        [[fallthrough]];
       case Why::branch:
       case Why::predicate:
         return n.phases ? 1 : 3;
@@ -439,14 +498,20 @@ class Search {
       case Why::came:
         return 4;
       default:
-        return 5;
+        return 6;
     }
+  }
+
+  // It is none of theirs, by a branch or a guard.
+  static bool is_closed(const Cause::NotCome& n) {
+    return (n.why == Why::branch || n.why == Why::predicate) && !n.phases && !n.others_came;
   }
 
   static void merge(std::vector<Cause::NotCome>& into, Cause::NotCome why) {
     for (Cause::NotCome& o : into) {
       if (o.why != why.why || o.warps.rank != why.warps.rank || o.pc != why.pc ||
           o.waits_for != why.waits_for || o.phases != why.phases || o.lanes != why.lanes ||
+          o.been != why.been || o.is_ahead != why.is_ahead ||
           (o.detail != why.detail && why.why != Why::branch)) {
         continue;
       }
@@ -466,13 +531,37 @@ class Search {
                : std::string();
   }
 
+  // Of products of a warpgroup that a warp lacks: the first that others executed and it did not.
+  std::optional<u32> product_of(const Cause::WaitedFor& b) const {
+    const Missing& missing = missing_.at({b.rank, b.object, b.name});
+    const ptx::Program& program = machine_.program();
+    if (!missing.products) return {};
+    const Block& block = *machine_.member(last_, b.rank);
+    const auto executed = [&](const Warp& w, u32 pc) {
+      return std::any_of(w.visited.begin(), w.visited.end(),
+                         [&](const Visited& v) { return v.pc == pc && v.executed; });
+    };
+    for (u32 pc = 0; pc < program.code.size(); ++pc) {
+      if (program.code[pc].modifiers.group_step() != ptx::GroupStep::mma_async) continue;
+      bool others = false, lacks = false;
+      for (const Warp& w : block.warps) {
+        if (w.index / 4 != static_cast<u32>(__builtin_ctzll(missing.warps)) / 4) continue;
+        const bool is_missing = missing.warps >> w.index & 1;
+        others = others || (!is_missing && executed(w, pc));
+        lacks = lacks || (is_missing && !executed(w, pc));
+      }
+      if (others && lacks) return pc;
+    }
+    return {};
+  }
+
   std::vector<Signaller> signallers(const Cause::WaitedFor& b) const {
     using Of = Cause::WaitedFor::Of;
     const ptx::Program& program = machine_.program();
     std::vector<Signaller> out;
     if (b.of == Of::together) {
       out.push_back({});
-      out.back().pc = b.object;
+      out.back().pc = product_of(b).value_or(b.object);
       out.back().arrives = true;
       return out;
     }
@@ -485,6 +574,36 @@ class Search {
     return out;
   }
 
+  // Why the lanes of an actor do not come to it.
+  struct One {
+    const Actor* actor = nullptr;
+    bool sure = false;
+    Cause::NotCome why;
+  };
+  // Of lanes of one warp: those whom it is none of are left out where it is others'; else, where
+  // their reasons differ, they are named.
+  std::vector<One> reasons(const Cause::WaitedFor& b, const Signaller& s) {
+    std::vector<One> all, out;
+    for (const Actor& a : actors_) {
+      bool sure = false;
+      if (auto why = why_not(b, a, s, sure)) all.push_back({&a, sure, std::move(*why)});
+    }
+    for (const One& one : all) {
+      One kept = one;
+      bool is_others = false;
+      for (const One& o : all) {
+        if (&o == &one || o.actor->warp != one.actor->warp) continue;
+        is_others = is_others || (is_closed(one.why) && !is_closed(o.why));
+        const bool same = o.why.why == one.why.why && o.why.pc == one.why.pc &&
+                          o.why.waits_for == one.why.waits_for && o.why.phases == one.why.phases;
+        if (!same) kept.why.lanes = one.actor->lanes;
+      }
+      if (b.of == Cause::WaitedFor::Of::mbarrier && is_others) continue;
+      out.push_back(std::move(kept));
+    }
+    return out;
+  }
+
   void find_sources(std::size_t number) {
     Cause::WaitedFor& b = out_.barriers[number];
     const Mbarrier* const m = b.of == Cause::WaitedFor::Of::mbarrier ? mbarrier_of(b) : nullptr;
@@ -493,14 +612,11 @@ class Search {
       Cause::Source sure_ones, other_ones;
       const Actor* first = nullptr;
       bool theirs = false;  // somebody comes, came or will come to it
-      for (const Actor& a : actors_) {
-        bool sure = false;
-        const auto why = why_not(b, a, s, sure);
-        if (!why) continue;
-        const bool closed = why->why == Why::branch && !why->phases;
-        if (!first || (sure && !closed && !theirs)) first = &a;
-        theirs = theirs || (sure && !closed);
-        merge(sure ? sure_ones.not_come : other_ones.not_come, *why);
+      for (One& one : reasons(b, s)) {
+        const bool closed = is_closed(one.why);
+        if (!first || (one.sure && !closed && !theirs)) first = one.actor;
+        theirs = theirs || (one.sure && !closed);
+        merge(one.sure ? sure_ones.not_come : other_ones.not_come, std::move(one.why));
       }
       if (!first) continue;
       Cause::Source& out = sure_ones.not_come.empty() ? other_ones : sure_ones;
@@ -588,10 +704,6 @@ class Search {
   const std::vector<WaitingSplit>& waiting_;
   const std::set<u32>& helpful_;
   Derivation derive_;
-  struct Missing {
-    u64 warps = 0;
-    Mask lanes = ~Mask{0};
-  };
   std::map<std::tuple<u32, u32, std::string>, Missing> missing_;  // of Of::together
   std::vector<Actor> actors_;
   std::vector<Brought> brought_;
