@@ -51,6 +51,7 @@ std::string short_opcode(const std::string& opcode) {
   if (opcode.rfind("cp.async.bulk", 0) == 0) {
     return opcode.rfind("cp.async.bulk.tensor", 0) == 0 ? "cp.async.bulk.tensor" : "cp.async.bulk";
   }
+  if (opcode.rfind("wgmma.mma_async", 0) == 0) return "wgmma.mma_async";
   std::size_t end = opcode.size();
   for (const std::string_view how :
        {".shared", ".cta_group", ".release", ".relaxed", ".b64", "::", ".aligned"}) {
@@ -104,7 +105,7 @@ bool all_came(const Cause::WaitedFor& b) {
     for (const Cause::NotCome& n : s.not_come) {
       any = any || n.why == Why::came;
       const bool again = n.why == Why::waits && n.phases;
-      if (n.why == Why::predicate && !n.phases) continue;  // it is none of theirs
+      if (n.why == Why::predicate && !n.phases && !n.been) continue;  // it is none of theirs
       if (again || (n.why != Why::came && n.why != Why::branch && n.why != Why::waits))
         return false;
       if (n.why == Why::waits && n.waits_for != Cause::none) return false;

@@ -45,12 +45,12 @@ struct DeadlockCause {
     Warps warps;
     std::uint32_t lanes = ~std::uint32_t{0};  // of each, where others of the warp differ
     bool others_came = false;                 // others of the warp came, and these lanes did not
-    bool been = false;                        // of branch, left: they have executed it before
-    bool is_ahead = false;                    // of predicate: they have not come to it yet
-    std::uint64_t phases = 0;                 // of this barrier, in which they executed it
-    std::uint32_t pc = 0;                     // where they wait; the branch; else 0
-    Site site;                                // the same
-    std::size_t waits_for = none;             // WaitedFor for which they wait now
+    bool been = false;         // of branch, left: at it before; of predicate: not false for good
+    bool is_ahead = false;     // of predicate: they have not come to it yet
+    std::uint64_t phases = 0;  // of this barrier, in which they executed it
+    std::uint32_t pc = 0;      // where they wait; the branch; else 0
+    Site site;                 // the same
+    std::size_t waits_for = none;  // WaitedFor for which they wait now
     // "%p3 is false: %r5 (2) is not 1"; "empty[0], empty[1]" where elsewhere. May be empty.
     std::string detail;
   };

@@ -155,10 +155,22 @@ Card barrier_card(const Cause::WaitedFor& b, bool in_cycle, double width) {
   return out;
 }
 
+// Of an unrolled loop, one place of the source is several instructions: " (copy 2 of 4)".
+std::string copy_words(const Cause::WaitedFor& b, const Cause::Source& s) {
+  std::size_t number = 0, all = 0;
+  for (const Cause::Source& other : b.sources) {
+    if (other.opcode != s.opcode || place_words(other.site) != place_words(s.site)) continue;
+    ++all;
+    if (other.pc <= s.pc) ++number;
+  }
+  return all > 1 ? fmt::format(" (copy {} of {})", number, all) : std::string();
+}
+
 Card source_card(const Cause& cause, const Cause::WaitedFor& b, const Cause::Source& s,
                  double width) {
   Card out;
   std::string head = fmt::format("{}, {}", short_opcode(s.opcode), place_words(s.site));
+  head += copy_words(b, s);
   if (s.bytes) head += fmt::format(": {} bytes", grouped(s.bytes));
   out.lines.push_back({head, Role::text, true, false});
   for (std::size_t i = 0; i < std::min(s.not_come.size(), most_reasons); ++i) {

@@ -362,7 +362,12 @@ class Search {
     const bool executed = took_part || (stood.executed & a.lanes);
     why.been = executed ||
                (stood.known ? (stood.kept_out & a.lanes) != 0 : a.ways->surely_been(a.next, s.pc));
-    const auto past = a.ways->past(a.next, s.pc, why.been);
+    auto past = a.ways->past(a.next, s.pc, why.been);
+    if (past && !past->closed && !why.been && !stood.known) {
+      // They may have been at it: then by another branch, unless it is the only one.
+      const auto behind = a.ways->past(a.next, s.pc, true);
+      if (!behind || behind->pc != past->pc) past.reset();
+    }
     why.why = Why::left;
     if (!a.split) {
       why.detail = "exited";
@@ -413,7 +418,9 @@ class Search {
       return false;  // that time it may have been for another
     }
     why.why = Why::predicate;
+    why.been = !never;
     why.pc = s.pc;
+    why.site = site(*a.block, *a.warp, asked, s.pc);
     why.detail = taken ? derive_.guard_text(*a.block, *a.warp, s.pc, asked)
                        : fmt::format("{} was {} then", machine_.program().name_of_register(i.guard),
                                      i.guard_negated ? "true" : "false");
