@@ -254,7 +254,8 @@ class Search {
       std::string name = barrier_name(machine_.barrier_names(), x.offset);
       if (x.rank != b.rank) name += fmt::format(" of CTA {}", x.rank);
       if (!std::count(out.all.begin(), out.all.end(), name)) out.all.push_back(name);
-      const bool its = x.by.pc == pc && x.by.rank == a.block->rank && x.by.warp == a.warp->index;
+      const bool its = x.by.pc == pc && x.by.rank == a.block->rank && x.by.warp == a.warp->index &&
+                       took_part(x.by, a);
       if (its && !std::count(out.own.begin(), out.own.end(), name)) out.own.push_back(name);
     };
     for (u32 rank = 0; rank < machine_.cluster_size; ++rank) {
@@ -327,8 +328,8 @@ class Search {
     const Stood stood = stood_at(a, s.pc);
     const bool now = m && v && v->phase == b.phase;
     const bool stayed = now && stayed_away(*m, a, s.pc);
-    const Mask took_part = v ? (v->ever | stood.executed) & a.lanes : 0;
-    if (v && !took_part && !stayed) return {};  // that was others of its lanes, and is theirs
+    const Mask mine = v ? took_part(*v, a) : 0;
+    if (v && !mine && !stayed) return {};  // that was others of its lanes, and is theirs
     const bool came = m ? now && !stayed : !together && has_arrived(b, a);
     why.others_came = stayed || together;
     if (why.others_came) why.lanes = a.lanes;
@@ -341,7 +342,7 @@ class Search {
       why.waits_for = Cause::none;
       return why;
     }
-    if (is_kept_out(b, a, s, took_part, why)) return why;
+    if (is_kept_out(b, a, s, mine, why)) return why;
     if (a.ways->ahead(a.next, s.pc)) {
       why.why = Why::waits;
       why.pc = a.split ? waiting_at(*a.split) : 0;
@@ -359,7 +360,7 @@ class Search {
       why.detail = where;
       return why;
     }
-    const bool executed = took_part || (stood.executed & a.lanes);
+    const bool executed = mine || (stood.executed & a.lanes);
     why.been = executed ||
                (stood.known ? (stood.kept_out & a.lanes) != 0 : a.ways->surely_been(a.next, s.pc));
     auto past = a.ways->past(a.next, s.pc, why.been);
@@ -374,7 +375,7 @@ class Search {
     } else if (executed && together) {
       why.why = Why::could_not_be_told;
     }
-    if (past && (took_part || !executed)) {
+    if (past && (mine || !executed)) {
       why.why = Why::branch;
       why.pc = past->pc;
       why.site = site(*a.block, *a.warp, a.lanes, past->pc);
@@ -399,13 +400,18 @@ class Search {
     return out;
   }
 
+  // Those of its lanes that did this. An operation that several started is noted as one lane's.
+  Mask took_part(const Visits& v, const Actor& a) const {
+    return (v.ever | stood_at(a, v.pc).executed) & a.lanes;
+  }
+
   // Is it its guard that keeps them from it: when they last came to it, or for good?
-  bool is_kept_out(const Cause::WaitedFor& b, const Actor& a, const Signaller& s, Mask took_part,
+  bool is_kept_out(const Cause::WaitedFor& b, const Actor& a, const Signaller& s, Mask mine,
                    Cause::NotCome& why) {
     const ptx::Instruction& i = machine_.program().code[s.pc];
     if (!i.guarded || !a.ways->possible(s.pc)) return false;
     const Stood stood = stood_at(a, s.pc);
-    const Mask asked = took_part ? took_part : a.lanes;
+    const Mask asked = mine ? mine : a.lanes;
     const bool ahead = a.ways->ahead(a.next, s.pc);
     const auto taken = derive_.guard(*a.block, *a.warp, s.pc);
     const bool never = taken && !(*taken & asked);
@@ -446,7 +452,9 @@ class Search {
     for (u32 rank = 0; rank < machine_.cluster_size; ++rank) {
       const Mbarriers& all = machine_.member(last_, rank)->mbarriers;
       const auto at = all.find(b.object);
-      if (rank == b.rank || at == all.end() || !visits_of(&at->second, a, s.pc)) continue;
+      if (rank == b.rank || at == all.end()) continue;
+      const Visits* const v = visits_of(&at->second, a, s.pc);
+      if (!v || !took_part(*v, a)) continue;
       // Of one that goes to its own CTA alone: where nobody has ever waited.
       const auto asked = [](const Knowledge& k) { return k.phases != 0; };
       const auto& known = at->second.known;
@@ -595,18 +603,29 @@ class Search {
       bool sure = false;
       if (auto why = why_not(b, a, s, sure)) all.push_back({&a, sure, std::move(*why)});
     }
+    const auto of_its_warp = [](const std::vector<One>& among, const One& one, auto is) {
+      return std::any_of(among.begin(), among.end(), [&](const One& o) {
+        return o.actor != one.actor && o.actor->warp == one.actor->warp && is(o.why);
+      });
+    };
+    const auto is_none_of_theirs = [](const Cause::NotCome& n) {
+      return is_closed(n) || (n.why == Why::left && !n.been && !n.phases && !n.others_came);
+    };
     for (const One& one : all) {
-      One kept = one;
-      bool is_others = false;
-      for (const One& o : all) {
-        if (&o == &one || o.actor->warp != one.actor->warp) continue;
-        is_others = is_others || (is_closed(one.why) && !is_closed(o.why));
-        const bool same = o.why.why == one.why.why && o.why.pc == one.why.pc &&
-                          o.why.waits_for == one.why.waits_for && o.why.phases == one.why.phases;
-        if (!same) kept.why.lanes = one.actor->lanes;
+      const bool others = of_its_warp(
+          all, one, [&](const Cause::NotCome& other) { return !is_none_of_theirs(other); });
+      const bool mbarrier = b.of == Cause::WaitedFor::Of::mbarrier;
+      if (!mbarrier || !others || !is_none_of_theirs(one.why)) out.push_back(one);
+    }
+    const std::vector<One> left = out;
+    for (One& one : out) {
+      const Cause::NotCome why = one.why;
+      if (of_its_warp(left, one, [&](const Cause::NotCome& other) {
+            return other.why != why.why || other.pc != why.pc || other.waits_for != why.waits_for ||
+                   other.phases != why.phases;
+          })) {
+        one.why.lanes = one.actor->lanes;
       }
-      if (b.of == Cause::WaitedFor::Of::mbarrier && is_others) continue;
-      out.push_back(std::move(kept));
     }
     return out;
   }
