@@ -185,9 +185,10 @@ std::string may_sentence(const Cause& cause, const Cause::WaitedFor& b) {
     std::string out =
         fmt::format("{}; {} may: its address could not be told.", none, source_text(*source));
     if (source->not_come.empty()) return out;
-    // Of those whom a branch or a guard keeps from it, it is not likely to be.
+    // Those whom a branch or a guard keeps from it say nothing of where it goes.
     for (const Cause::NotCome& n : source->not_come) {
-      if ((n.why == Why::branch || n.why == Why::predicate) && !n.phases) continue;
+      const bool closed = n.why == Why::branch || (n.why == Why::predicate && !n.been);
+      if (closed && !n.phases) continue;
       return out + fmt::format(" {} {}.", capital(warps_text(cause, n)), why_text(cause, n));
     }
     return out;

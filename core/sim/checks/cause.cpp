@@ -517,9 +517,10 @@ class Search {
     }
   }
 
-  // It is none of theirs, by a branch or a guard.
+  // It is none of theirs, by a branch, or by a guard that is false for good.
   static bool is_closed(const Cause::NotCome& n) {
-    return (n.why == Why::branch || n.why == Why::predicate) && !n.phases && !n.others_came;
+    const bool closed = n.why == Why::branch || (n.why == Why::predicate && !n.been);
+    return closed && !n.phases && !n.others_came;
   }
 
   static void merge(std::vector<Cause::NotCome>& into, Cause::NotCome why) {
@@ -589,6 +590,10 @@ class Search {
     return out;
   }
 
+  static bool is_none_of_theirs(const Cause::NotCome& n) {
+    return is_closed(n) || (n.why == Why::left && !n.been && !n.phases && !n.others_came);
+  }
+
   // Why the lanes of an actor do not come to it.
   struct One {
     const Actor* actor = nullptr;
@@ -607,9 +612,6 @@ class Search {
       return std::any_of(among.begin(), among.end(), [&](const One& o) {
         return o.actor != one.actor && o.actor->warp == one.actor->warp && is(o.why);
       });
-    };
-    const auto is_none_of_theirs = [](const Cause::NotCome& n) {
-      return is_closed(n) || (n.why == Why::left && !n.been && !n.phases && !n.others_came);
     };
     for (const One& one : all) {
       const bool others = of_its_warp(
@@ -647,6 +649,9 @@ class Search {
       if (!first) continue;
       Cause::Source& out = sure_ones.not_come.empty() ? other_ones : sure_ones;
       out.certain = &out == &sure_ones;
+      const auto& why = out.not_come;
+      // Nobody has executed it, and nobody comes to it: it is on no mbarrier.
+      if (!out.certain && std::all_of(why.begin(), why.end(), is_none_of_theirs)) continue;
       out.pc = s.pc;
       out.opcode = opcode_text(machine_.program().code[s.pc].text);
       out.site = site(*first->block, *first->warp, first->lanes, s.pc);
