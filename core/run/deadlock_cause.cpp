@@ -51,6 +51,7 @@ std::string short_opcode(const std::string& opcode) {
   if (opcode.rfind("cp.async.bulk", 0) == 0) {
     return opcode.rfind("cp.async.bulk.tensor", 0) == 0 ? "cp.async.bulk.tensor" : "cp.async.bulk";
   }
+  if (opcode.rfind("wgmma.mma_async", 0) == 0) return "wgmma.mma_async";
   std::size_t end = opcode.size();
   for (const std::string_view how :
        {".shared", ".cta_group", ".release", ".relaxed", ".b64", "::", ".aligned"}) {
@@ -104,6 +105,7 @@ bool all_came(const Cause::WaitedFor& b) {
     for (const Cause::NotCome& n : s.not_come) {
       any = any || n.why == Why::came;
       const bool again = n.why == Why::waits && n.phases;
+      if (n.why == Why::predicate && !n.phases && !n.been) continue;  // it is none of theirs
       if (again || (n.why != Why::came && n.why != Why::branch && n.why != Why::waits))
         return false;
       if (n.why == Why::waits && n.waits_for != Cause::none) return false;
@@ -183,8 +185,13 @@ std::string may_sentence(const Cause& cause, const Cause::WaitedFor& b) {
     std::string out =
         fmt::format("{}; {} may: its address could not be told.", none, source_text(*source));
     if (source->not_come.empty()) return out;
-    const Cause::NotCome& n = source->not_come.front();
-    return out + fmt::format(" {} {}.", capital(warps_text(cause, n)), why_text(cause, n));
+    // Those whom a branch or a guard keeps from it say nothing of where it goes.
+    for (const Cause::NotCome& n : source->not_come) {
+      const bool closed = n.why == Why::branch || (n.why == Why::predicate && !n.been);
+      if (closed && !n.phases) continue;
+      return out + fmt::format(" {} {}.", capital(warps_text(cause, n)), why_text(cause, n));
+    }
+    return out;
   }
   return fmt::format("{}: {}, by {}, was on {} only.", none, source_text(*source),
                      warps_text(cause, *why), why->detail);
@@ -265,7 +272,7 @@ std::string reason_text(const Cause& cause, const Cause::NotCome& n) {
       return out;
     }
     case Why::branch:
-      if (!before.empty()) {
+      if (!before.empty() || n.been) {
         return fmt::format("{}{} gone on from there by the branch at {}", before,
                            one ? "has" : "have", place(n.site));
       }
@@ -273,17 +280,22 @@ std::string reason_text(const Cause& cause, const Cause::NotCome& n) {
                          one ? "has" : "have", place(n.site), one ? "it" : "them",
                          n.detail.empty() ? "" : ", as " + n.detail);
     case Why::predicate:
-      return fmt::format("{} past it without executing it, as {}", one ? "went" : "went", n.detail);
+      if (n.is_ahead) return fmt::format("{} not execute it, as {}", one ? "does" : "do", n.detail);
+      return fmt::format("{}{}went past it without executing it, as {}", before,
+                         before.empty() ? "" : "the last time ", n.detail);
     case Why::left:
+      if (n.been && !n.phases && n.detail != "exited") {
+        return fmt::format("{} executed it before, and gone past it", one ? "has" : "have");
+      }
       return fmt::format("{}{} {}", before, one ? "has" : "have",
                          n.detail == "exited" ? "exited" : "gone past it");
     case Why::elsewhere:
       return fmt::format("executed it on {} only, and {} gone past it", n.detail,
                          one ? "has" : "have");
     case Why::came:
-      return "has come in this phase";
+      return fmt::format("{} come in this phase", one ? "has" : "have");
     default:
-      return "does not come, and why could not be told";
+      return fmt::format("{} not come, and why could not be told", one ? "does" : "do");
   }
 }
 

@@ -31,7 +31,7 @@ struct DeadlockCause {
   enum class Why : std::uint8_t {
     waits,      // these warps wait themselves, and come to it only behind that
     branch,     // a branch took them another way
-    predicate,  // they passed it, and its own predicate was false
+    predicate,  // its own predicate was false the last time that they came to it, or always is
     left,       // they have gone past it, or have exited: it is not ahead of them
     elsewhere,  // they executed it on other barriers only
     came,       // they have done it in this phase already
@@ -43,11 +43,14 @@ struct DeadlockCause {
   struct NotCome {
     Why why = Why::could_not_be_told;
     Warps warps;
-    std::uint32_t lanes = ~std::uint32_t{0};  // of each, where others of the warp came
-    std::uint64_t phases = 0;                 // of this barrier, in which they executed it
-    std::uint32_t pc = 0;                     // where they wait; the branch; else 0
-    Site site;                                // the same
-    std::size_t waits_for = none;             // WaitedFor for which they wait now
+    std::uint32_t lanes = ~std::uint32_t{0};  // of each, where others of the warp differ
+    bool others_came = false;                 // others of the warp came, and these lanes did not
+    bool been = false;         // of branch, left: at it before; of predicate: not false for good
+    bool is_ahead = false;     // of predicate: they have not come to it yet
+    std::uint64_t phases = 0;  // of this barrier, in which they executed it
+    std::uint32_t pc = 0;      // where they wait; the branch; else 0
+    Site site;                 // the same
+    std::size_t waits_for = none;  // WaitedFor for which they wait now
     // "%p3 is false: %r5 (2) is not 1"; "empty[0], empty[1]" where elsewhere. May be empty.
     std::string detail;
   };

@@ -110,6 +110,23 @@ TEST(DeadlockScene, WhatGoesRoundIsRedAndWhatDoesNotIsNot) {
   EXPECT_EQ(arrows(scene, false, Role::wrong), 0u);
 }
 
+TEST(DeadlockScene, CopiesOfAnUnrolledLoopAreNumbered) {
+  Cause cause = ring();
+  std::vector<Cause::Source>& sources = cause.barriers[0].sources;
+  sources[0].pc = 40;
+  sources.push_back(sources[0]);
+  sources[1].pc = 60;
+  sources[1].not_come[0].phases = 2;
+  const std::vector<std::string> texts =
+      texts_of(deadlock_scene(cause, {1600, 500}, light_theme()));
+  for (const char* wanted :
+       {"tcgen05.commit, ring.cu:30 (copy 1 of 2)", "tcgen05.commit, ring.cu:30 (copy 2 of 2)",
+        "warp 4 waits itself at ring.cu:20 for full[0], after it executed it in 2 phases",
+        "mbarrier.arrive.expect_tx, ring.cu:12"}) {
+    EXPECT_TRUE(std::count(texts.begin(), texts.end(), wanted)) << wanted;
+  }
+}
+
 TEST(DeadlockScene, ClicksLeadToTheLine) {
   const Scene scene = deadlock_scene(ring(), {1000, 500}, dark_theme());
   const auto leads = [&](const std::string& command) {

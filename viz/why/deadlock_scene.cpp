@@ -80,7 +80,9 @@ std::string short_why(const Cause& cause, const Cause::NotCome& n) {
   const std::string who = warps_text(cause, n);
   const bool one = (n.warps.mask & (n.warps.mask - 1)) == 0;
   const std::string done =
-      n.phases ? fmt::format(" (came in {} phase{})", n.phases, n.phases == 1 ? "" : "s") : "";
+      n.phases ? fmt::format(", after {} executed it in {} phase{}", one ? "it" : "they", n.phases,
+                             n.phases == 1 ? "" : "s")
+               : "";
   switch (n.why) {
     case Why::waits:
       return fmt::format(
@@ -90,11 +92,14 @@ std::string short_why(const Cause& cause, const Cause::NotCome& n) {
           done);
     case Why::branch:
       return fmt::format("{}: the branch at {} {}{}{}", who, place_words(n.site),
-                         n.phases ? "led past it" : "went the other way",
+                         n.phases || n.been ? "led on from there" : "went the other way",
                          n.detail.empty() ? "" : ", " + n.detail, done);
     case Why::predicate:
-      return fmt::format("{}: {}", who, n.detail);
+      return fmt::format("{}: {}{}", who, n.detail, done);
     case Why::left:
+      if (n.been && !n.phases && n.detail != "exited") {
+        return fmt::format("{} {} executed it before", who, one ? "has" : "have");
+      }
       return fmt::format("{} {} {}{}", who, one ? "has" : "have",
                          n.detail == "exited" ? "exited" : "gone past it", done);
     case Why::elsewhere:
@@ -150,10 +155,22 @@ Card barrier_card(const Cause::WaitedFor& b, bool in_cycle, double width) {
   return out;
 }
 
+// Of an unrolled loop, one place of the source is several instructions: " (copy 2 of 4)".
+std::string copy_words(const Cause::WaitedFor& b, const Cause::Source& s) {
+  std::size_t number = 0, all = 0;
+  for (const Cause::Source& other : b.sources) {
+    if (other.opcode != s.opcode || place_words(other.site) != place_words(s.site)) continue;
+    ++all;
+    if (other.pc <= s.pc) ++number;
+  }
+  return all > 1 ? fmt::format(" (copy {} of {})", number, all) : std::string();
+}
+
 Card source_card(const Cause& cause, const Cause::WaitedFor& b, const Cause::Source& s,
                  double width) {
   Card out;
   std::string head = fmt::format("{}, {}", short_opcode(s.opcode), place_words(s.site));
+  head += copy_words(b, s);
   if (s.bytes) head += fmt::format(": {} bytes", grouped(s.bytes));
   out.lines.push_back({head, Role::text, true, false});
   for (std::size_t i = 0; i < std::min(s.not_come.size(), most_reasons); ++i) {

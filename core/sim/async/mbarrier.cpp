@@ -115,10 +115,13 @@ void note_visit(Mbarrier& b, const Signal& what, Actor who, u32 rank) {
   if (v->phases == 0 || v->phase != b.phase) {
     ++v->phases;
     v->phase = b.phase;
+    v->last = 0;
     v->times_before = std::exchange(v->times, 0);
     v->bytes_before = std::exchange(v->bytes, 0);
   }
   ++v->times;
+  v->ever |= u32{1} << who.thread % 32;
+  v->last |= u32{1} << who.thread % 32;
   v->bytes += u64{what.expected_bytes} + what.complete_bytes;
   v->arrives = v->arrives || what.arrivals;
   v->expects = v->expects || what.expected_bytes;

@@ -56,6 +56,7 @@ struct Attendance {
 // What a warp's instruction has done to an mbarrier so far: to tell why it does not come again.
 struct Visits {
   std::uint32_t rank = 0, warp = 0, pc = 0;   // whose
+  std::uint32_t ever = 0, last = 0;           // its lanes: of all phases, and of the last
   std::uint64_t phases = 0;                   // in how many it came
   std::uint64_t phase = 0;                    // the last of these
   std::uint64_t times = 0, times_before = 0;  // in that one, and in the one before that it came in

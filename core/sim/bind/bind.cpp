@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/sim/checks/signallers.h"
 #include "core/sim/lanes/units.h"
 #include "core/sim/machine/code.h"
 #include "core/sim/tcgen05/handlers.h"
@@ -48,6 +49,7 @@ class Binder {
         return false;
       }
       c.ends_block = program_.ends_block[pc];
+      c.notes_lanes = brings_others_on(program_, pc);
       c.synchronises = i.modifiers.has(Field::order) || i.op == Op::atom || i.op == Op::red;
       if (i.guarded) {
         c.guard = program_.registers[i.guard].place;

@@ -51,6 +51,12 @@ class Search {
   }
 
  private:
+  struct Missing {
+    u64 warps = 0;
+    Mask lanes = ~Mask{0};
+    bool products = false;
+  };
+
   Site site(const Block& block, const Warp& warp, Mask lanes, u32 pc) const {
     const u32 lane = lanes ? static_cast<u32>(__builtin_ctz(lanes)) : 0;
     return machine_.site(block, warp.index * 32 + lane, pc);
@@ -100,6 +106,7 @@ class Search {
     Missing missing;
     if (s.wait == Wait::products) {
       const Warpgroup& group = block.warpgroups[warp.index / 4];
+      missing.products = true;
       for (u32 i = 0; i < 4; ++i) {
         if (group.warps[i].issued < s.products) missing.warps |= u64{1} << (warp.index / 4 * 4 + i);
       }
@@ -247,7 +254,8 @@ class Search {
       std::string name = barrier_name(machine_.barrier_names(), x.offset);
       if (x.rank != b.rank) name += fmt::format(" of CTA {}", x.rank);
       if (!std::count(out.all.begin(), out.all.end(), name)) out.all.push_back(name);
-      const bool its = x.by.pc == pc && x.by.rank == a.block->rank && x.by.warp == a.warp->index;
+      const bool its = x.by.pc == pc && x.by.rank == a.block->rank && x.by.warp == a.warp->index &&
+                       took_part(x.by, a);
       if (its && !std::count(out.own.begin(), out.own.end(), name)) out.own.push_back(name);
     };
     for (u32 rank = 0; rank < machine_.cluster_size; ++rank) {
@@ -316,12 +324,16 @@ class Search {
     sure = matches == Match::yes;
     Cause::NotCome why;
     why.warps = {a.block->rank, u64{1} << a.warp->index};
-    why.phases = v ? v->phases : 0;
     const bool together = b.of == Cause::WaitedFor::Of::together;
+    const Stood stood = stood_at(a, s.pc);
     const bool now = m && v && v->phase == b.phase;
-    const bool came = m ? now && !stayed_away(*m, a, s.pc) : !together && has_arrived(b, a);
-    if ((now && !came) || together) why.lanes = a.lanes;
-    if (now && !came) why.phases = 0;  // that was the others
+    const bool stayed = now && stayed_away(*m, a, s.pc);
+    const Mask mine = v ? took_part(*v, a) : 0;
+    if (v && !mine && !stayed) return {};  // that was others of its lanes, and is theirs
+    const bool came = m ? now && !stayed : !together && has_arrived(b, a);
+    why.others_came = stayed || together;
+    if (why.others_came) why.lanes = a.lanes;
+    why.phases = v && !stayed ? v->phases : 0;
     if (a.split && a.waits_for != Cause::none) why.waits_for = a.waits_for;
     const bool at_bar = b.of == Cause::WaitedFor::Of::barrier && came;
     if (at_bar && waiting_at(*a.split) != s.pc) return {};
@@ -330,6 +342,7 @@ class Search {
       why.waits_for = Cause::none;
       return why;
     }
+    if (is_kept_out(b, a, s, mine, why)) return why;
     if (a.ways->ahead(a.next, s.pc)) {
       why.why = Why::waits;
       why.pc = a.split ? waiting_at(*a.split) : 0;
@@ -347,20 +360,77 @@ class Search {
       why.detail = where;
       return why;
     }
-    const auto past = a.ways->past(a.next, s.pc);
-    why.why = past ? Why::branch : Why::left;
-    if (!past && !a.split) why.detail = "exited";
-    if (past) {
+    const bool executed = mine || (stood.executed & a.lanes);
+    why.been = executed ||
+               (stood.known ? (stood.kept_out & a.lanes) != 0 : a.ways->surely_been(a.next, s.pc));
+    auto past = a.ways->past(a.next, s.pc, why.been);
+    if (past && !past->closed && !why.been && !stood.known) {
+      // They may have been at it: then by another branch, unless it is the only one.
+      const auto behind = a.ways->past(a.next, s.pc, true);
+      if (!behind || behind->pc != past->pc) past.reset();
+    }
+    why.why = Why::left;
+    if (!a.split) {
+      why.detail = "exited";
+    } else if (executed && together) {
+      why.why = Why::could_not_be_told;
+    }
+    if (past && (mine || !executed)) {
+      why.why = Why::branch;
       why.pc = past->pc;
       why.site = site(*a.block, *a.warp, a.lanes, past->pc);
-      if (past->closed) why.detail = derive_.guard_text(*a.block, *a.warp, past->pc, a.lanes);
-    } else if (const auto taken = derive_.guard(*a.block, *a.warp, s.pc);
-               !v && taken && !(*taken & a.lanes)) {
-      why.why = Why::predicate;
-      why.pc = s.pc;
-      why.detail = derive_.guard_text(*a.block, *a.warp, s.pc, a.lanes);
+      why.detail =
+          past->closed ? derive_.guard_text(*a.block, *a.warp, past->pc, a.lanes) : std::string();
     }
     return why;
+  }
+
+  // What lanes did when they last came to an instruction. `known`: it would have been noted.
+  struct Stood {
+    bool known = false;
+    Mask executed = 0, kept_out = 0;
+  };
+  Stood stood_at(const Actor& a, u32 pc) const {
+    Stood out;
+    const std::vector<Visited>& all = a.warp->visited;
+    out.known = machine_.image->bound[0].code[pc].notes_lanes && all.size() < Warp::most_visited;
+    for (const Visited& v : all) {
+      if (v.pc == pc) out = {true, v.executed, v.kept_out};
+    }
+    return out;
+  }
+
+  // Those of its lanes that did this. An operation that several started is noted as one lane's.
+  Mask took_part(const Visits& v, const Actor& a) const {
+    return (v.ever | stood_at(a, v.pc).executed) & a.lanes;
+  }
+
+  // Is it its guard that keeps them from it: when they last came to it, or for good?
+  bool is_kept_out(const Cause::WaitedFor& b, const Actor& a, const Signaller& s, Mask mine,
+                   Cause::NotCome& why) {
+    const ptx::Instruction& i = machine_.program().code[s.pc];
+    if (!i.guarded || !a.ways->possible(s.pc)) return false;
+    const Stood stood = stood_at(a, s.pc);
+    const Mask asked = mine ? mine : a.lanes;
+    const bool ahead = a.ways->ahead(a.next, s.pc);
+    const auto taken = derive_.guard(*a.block, *a.warp, s.pc);
+    const bool never = taken && !(*taken & asked);
+    const bool then = (asked & ~stood.kept_out) == 0;
+    if (never) {
+      const bool been = then || (!stood.known && !ahead && a.ways->surely_been(a.next, s.pc));
+      if (!been && !ahead) return false;  // a branch before it was first
+      why.is_ahead = !been;
+    } else if (!then || (ahead && !others(b, a, s.pc).own.empty())) {
+      return false;  // that time it may have been for another
+    }
+    why.why = Why::predicate;
+    why.been = !never;
+    why.pc = s.pc;
+    why.site = site(*a.block, *a.warp, asked, s.pc);
+    why.detail = taken ? derive_.guard_text(*a.block, *a.warp, s.pc, asked)
+                       : fmt::format("{} was {} then", machine_.program().name_of_register(i.guard),
+                                     i.guard_negated ? "true" : "false");
+    return true;
   }
 
   // Others of its warp arrived by this instruction, in this phase, and these lanes did not.
@@ -382,7 +452,9 @@ class Search {
     for (u32 rank = 0; rank < machine_.cluster_size; ++rank) {
       const Mbarriers& all = machine_.member(last_, rank)->mbarriers;
       const auto at = all.find(b.object);
-      if (rank == b.rank || at == all.end() || !visits_of(&at->second, a, s.pc)) continue;
+      if (rank == b.rank || at == all.end()) continue;
+      const Visits* const v = visits_of(&at->second, a, s.pc);
+      if (!v || !took_part(*v, a)) continue;
       // Of one that goes to its own CTA alone: where nobody has ever waited.
       const auto asked = [](const Knowledge& k) { return k.phases != 0; };
       const auto& known = at->second.known;
@@ -426,11 +498,13 @@ class Search {
   }
 
   static int weight(const Cause::NotCome& n) {
-    if (n.lanes != ~u32{0} && n.why != Why::came) return -1;
+    if (n.others_came && n.why != Why::came) return -1;
     switch (n.why) {
       case Why::waits:
         return 0;
       case Why::left:
+        if (n.been && !n.phases) return 5;  // it executed it for another round
+        [[fallthrough]];
       case Why::branch:
       case Why::predicate:
         return n.phases ? 1 : 3;
@@ -439,14 +513,21 @@ class Search {
       case Why::came:
         return 4;
       default:
-        return 5;
+        return 6;
     }
+  }
+
+  // It is none of theirs, by a branch, or by a guard that is false for good.
+  static bool is_closed(const Cause::NotCome& n) {
+    const bool closed = n.why == Why::branch || (n.why == Why::predicate && !n.been);
+    return closed && !n.phases && !n.others_came;
   }
 
   static void merge(std::vector<Cause::NotCome>& into, Cause::NotCome why) {
     for (Cause::NotCome& o : into) {
       if (o.why != why.why || o.warps.rank != why.warps.rank || o.pc != why.pc ||
           o.waits_for != why.waits_for || o.phases != why.phases || o.lanes != why.lanes ||
+          o.been != why.been || o.is_ahead != why.is_ahead ||
           (o.detail != why.detail && why.why != Why::branch)) {
         continue;
       }
@@ -466,13 +547,37 @@ class Search {
                : std::string();
   }
 
+  // Of products of a warpgroup that a warp lacks: the first that others executed and it did not.
+  std::optional<u32> product_of(const Cause::WaitedFor& b) const {
+    const Missing& missing = missing_.at({b.rank, b.object, b.name});
+    const ptx::Program& program = machine_.program();
+    if (!missing.products) return {};
+    const Block& block = *machine_.member(last_, b.rank);
+    const auto executed = [&](const Warp& w, u32 pc) {
+      return std::any_of(w.visited.begin(), w.visited.end(),
+                         [&](const Visited& v) { return v.pc == pc && v.executed; });
+    };
+    for (u32 pc = 0; pc < program.code.size(); ++pc) {
+      if (program.code[pc].modifiers.group_step() != ptx::GroupStep::mma_async) continue;
+      bool others = false, lacks = false;
+      for (const Warp& w : block.warps) {
+        if (w.index / 4 != static_cast<u32>(__builtin_ctzll(missing.warps)) / 4) continue;
+        const bool is_missing = missing.warps >> w.index & 1;
+        others = others || (!is_missing && executed(w, pc));
+        lacks = lacks || (is_missing && !executed(w, pc));
+      }
+      if (others && lacks) return pc;
+    }
+    return {};
+  }
+
   std::vector<Signaller> signallers(const Cause::WaitedFor& b) const {
     using Of = Cause::WaitedFor::Of;
     const ptx::Program& program = machine_.program();
     std::vector<Signaller> out;
     if (b.of == Of::together) {
       out.push_back({});
-      out.back().pc = b.object;
+      out.back().pc = product_of(b).value_or(b.object);
       out.back().arrives = true;
       return out;
     }
@@ -485,6 +590,48 @@ class Search {
     return out;
   }
 
+  static bool is_none_of_theirs(const Cause::NotCome& n) {
+    return is_closed(n) || (n.why == Why::left && !n.been && !n.phases && !n.others_came);
+  }
+
+  // Why the lanes of an actor do not come to it.
+  struct One {
+    const Actor* actor = nullptr;
+    bool sure = false;
+    Cause::NotCome why;
+  };
+  // Of lanes of one warp: those whom it is none of are left out where it is others'; else, where
+  // their reasons differ, they are named.
+  std::vector<One> reasons(const Cause::WaitedFor& b, const Signaller& s) {
+    std::vector<One> all, out;
+    for (const Actor& a : actors_) {
+      bool sure = false;
+      if (auto why = why_not(b, a, s, sure)) all.push_back({&a, sure, std::move(*why)});
+    }
+    const auto of_its_warp = [](const std::vector<One>& among, const One& one, auto is) {
+      return std::any_of(among.begin(), among.end(), [&](const One& o) {
+        return o.actor != one.actor && o.actor->warp == one.actor->warp && is(o.why);
+      });
+    };
+    for (const One& one : all) {
+      const bool others = of_its_warp(
+          all, one, [&](const Cause::NotCome& other) { return !is_none_of_theirs(other); });
+      const bool mbarrier = b.of == Cause::WaitedFor::Of::mbarrier;
+      if (!mbarrier || !others || !is_none_of_theirs(one.why)) out.push_back(one);
+    }
+    const std::vector<One> left = out;
+    for (One& one : out) {
+      const Cause::NotCome why = one.why;
+      if (of_its_warp(left, one, [&](const Cause::NotCome& other) {
+            return other.why != why.why || other.pc != why.pc || other.waits_for != why.waits_for ||
+                   other.phases != why.phases;
+          })) {
+        one.why.lanes = one.actor->lanes;
+      }
+    }
+    return out;
+  }
+
   void find_sources(std::size_t number) {
     Cause::WaitedFor& b = out_.barriers[number];
     const Mbarrier* const m = b.of == Cause::WaitedFor::Of::mbarrier ? mbarrier_of(b) : nullptr;
@@ -493,18 +640,18 @@ class Search {
       Cause::Source sure_ones, other_ones;
       const Actor* first = nullptr;
       bool theirs = false;  // somebody comes, came or will come to it
-      for (const Actor& a : actors_) {
-        bool sure = false;
-        const auto why = why_not(b, a, s, sure);
-        if (!why) continue;
-        const bool closed = why->why == Why::branch && !why->phases;
-        if (!first || (sure && !closed && !theirs)) first = &a;
-        theirs = theirs || (sure && !closed);
-        merge(sure ? sure_ones.not_come : other_ones.not_come, *why);
+      for (One& one : reasons(b, s)) {
+        const bool closed = is_closed(one.why);
+        if (!first || (one.sure && !closed && !theirs)) first = one.actor;
+        theirs = theirs || (one.sure && !closed);
+        merge(one.sure ? sure_ones.not_come : other_ones.not_come, std::move(one.why));
       }
       if (!first) continue;
       Cause::Source& out = sure_ones.not_come.empty() ? other_ones : sure_ones;
       out.certain = &out == &sure_ones;
+      const auto& why = out.not_come;
+      // Nobody has executed it, and nobody comes to it: it is on no mbarrier.
+      if (!out.certain && std::all_of(why.begin(), why.end(), is_none_of_theirs)) continue;
       out.pc = s.pc;
       out.opcode = opcode_text(machine_.program().code[s.pc].text);
       out.site = site(*first->block, *first->warp, first->lanes, s.pc);
@@ -588,10 +735,6 @@ class Search {
   const std::vector<WaitingSplit>& waiting_;
   const std::set<u32>& helpful_;
   Derivation derive_;
-  struct Missing {
-    u64 warps = 0;
-    Mask lanes = ~Mask{0};
-  };
   std::map<std::tuple<u32, u32, std::string>, Missing> missing_;  // of Of::together
   std::vector<Actor> actors_;
   std::vector<Brought> brought_;

@@ -75,4 +75,10 @@ std::optional<Signaller> cluster_signaller(const ptx::Program& program, std::uin
   return out;
 }
 
+bool brings_others_on(const ptx::Program& program, std::uint32_t pc) {
+  return program.code[pc].modifiers.group_step() == ptx::GroupStep::mma_async ||
+         mbarrier_signaller(program, pc) || bar_signaller(program, pc) ||
+         cluster_signaller(program, pc);
+}
+
 }  // namespace tilescope::sim

@@ -24,4 +24,7 @@ std::optional<Signaller> bar_signaller(const ptx::Program& program, std::uint32_
 // barrier.cluster.arrive.
 std::optional<Signaller> cluster_signaller(const ptx::Program& program, std::uint32_t pc);
 
+// Any of these, and products of a warpgroup (wgmma.mma_async), which its four warps issue together.
+bool brings_others_on(const ptx::Program& program, std::uint32_t pc);
+
 }  // namespace tilescope::sim

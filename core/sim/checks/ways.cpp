@@ -86,6 +86,35 @@ Ways::Marks Ways::backwards(u32 block, bool open_only) const {
   return out;
 }
 
+// The blocks that can be come to from the start without coming through `block`.
+Ways::Marks Ways::around(u32 block) const {
+  Marks out(program_.blocks.size(), 0);
+  std::vector<u32> waiting{block_of(program_.routines[0].first)};
+  while (!waiting.empty()) {
+    const u32 at = waiting.back();
+    waiting.pop_back();
+    if (at == block || out[at]) continue;
+    out[at] = 1;
+    waiting.insert(waiting.end(), open_[at].begin(), open_[at].end());
+  }
+  return out;
+}
+
+bool Ways::surely_been(u32 from, u32 to) const {
+  const u32 there = block_of(to);
+  const Marks others = around(there);
+  if (from != exited) {
+    const u32 here = block_of(from);
+    if (here == there) return from > to;
+    return from_start_[here] && !others[here];
+  }
+  for (u32 b = 0; b < program_.blocks.size(); ++b) {
+    const Op last = program_.code[program_.blocks[b].end - 1].op;
+    if (others[b] && (open_[b].empty() || last == Op::exit || last == Op::ret)) return false;
+  }
+  return from_start_[there] != 0;
+}
+
 bool Ways::ahead(u32 from, u32 to) {
   if (from == exited) return false;
   const u32 here = block_of(from), there = block_of(to);
@@ -97,7 +126,7 @@ bool Ways::possible(u32 to) {
   return from_start_[block_of(to)] != 0;
 }
 
-std::optional<Ways::Branch> Ways::past(u32 from, u32 to) {
+std::optional<Ways::Branch> Ways::past(u32 from, u32 to, bool been) {
   const u32 there = block_of(to);
   const auto last_of = [&](u32 b) { return program_.blocks[b].end - 1; };
   if (!possible(to)) {
@@ -117,9 +146,10 @@ std::optional<Ways::Branch> Ways::past(u32 from, u32 to) {
   const Marks leads = backwards(there, true);
   const Marks here =
       from == exited ? Marks(program_.blocks.size(), 1) : backwards(block_of(from), true);
+  const Marks may = been ? from_start_ : around(there);
   std::optional<Branch> out;
   for (u32 b = 0; b < program_.blocks.size(); ++b) {
-    if (!from_start_[b] || !leads[b]) continue;
+    if (!may[b] || !leads[b]) continue;
     const ptx::Instruction& last = program_.code[last_of(b)];
     bool leaves = from == exited && last.guarded && (last.op == Op::exit || last.op == Op::ret);
     for (const u32 next : open_[b]) leaves = leaves || (!leads[next] && here[next]);

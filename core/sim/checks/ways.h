@@ -17,17 +17,21 @@ class Ways {
   static constexpr std::uint32_t exited = ~std::uint32_t{0};
   // From `from`, the instruction that they execute next, is `to` ahead? It is where it is `from`.
   bool ahead(std::uint32_t from, std::uint32_t to);
+  // At `from` now, or exited: they have been at `to`, as no way leads there past it. False: it may
+  // be that they have not.
+  bool surely_been(std::uint32_t from, std::uint32_t to) const;
   // From the start of the function.
   bool possible(std::uint32_t to);
 
   // The branch that took them past `to`: at `from` now, or exited, and no way leads from there to
-  // `to`. Nothing: more than one could have. `closed`: by a predicate that they hold for good, so
-  // that they never come to `to`.
+  // `to`. Nothing: more than one could have. `been`: they have been at it, so that it may be a
+  // branch behind it; else it is one before it. `closed`: by a predicate that they hold for good,
+  // so that they never come to `to`.
   struct Branch {
     std::uint32_t pc = 0;
     bool closed = false;
   };
-  std::optional<Branch> past(std::uint32_t from, std::uint32_t to);
+  std::optional<Branch> past(std::uint32_t from, std::uint32_t to, bool been);
 
  private:
   using Marks = std::vector<char>;  // of blocks
@@ -35,6 +39,7 @@ class Ways {
   void close();
   Marks forwards(std::uint32_t block, bool with_itself) const;
   Marks backwards(std::uint32_t block, bool open_only) const;
+  Marks around(std::uint32_t block) const;
 
   Derivation& derivation_;
   const ptx::Program& program_;

@@ -51,6 +51,7 @@ struct Code {
   std::uint8_t count = 0;
   std::uint8_t width = 0;  // bytes of one element in memory
   bool ends_block = false;
+  bool notes_lanes = false;  // who comes to it is noted (Warp::visited)
   ptx::Space space = ptx::Space::generic;
   bool narrow_address = false;  // the address register has 32 bits
   bool synchronises = false;    // volatile, relaxed, acquire, release: an access that orders others

@@ -27,6 +27,19 @@ inline bool is_ready(const Warp& warp) {
                      [](const Split& s) { return s.wait == Wait::none; });
 }
 
+// `all` have come to the instruction, and its guard lets `executes` through.
+inline void note_lanes(Warp& warp, std::uint32_t pc, Mask all, Mask executes) {
+  for (Visited& v : warp.visited) {
+    if (v.pc != pc) continue;
+    v.executed = (v.executed & ~all) | executes;
+    v.kept_out = (v.kept_out & ~all) | (all & ~executes);
+    return;
+  }
+  if (warp.visited.size() < Warp::most_visited) {
+    warp.visited.push_back({pc, executes, all & ~executes});
+  }
+}
+
 // Runs one split until it waits, ends or divides (`ended`), its turn is over, or it has executed
 // `limit` instructions; in company also until the end of a block, where it may meet another.
 template <class Way>
@@ -46,6 +59,7 @@ std::uint64_t Scheduler::run_split(Core& x, Way way, std::uint64_t limit, bool s
     const Mask m = mask & (x.predicates[c.guard] ^ c.guard_flip);
     way.issues(x, c, m);
     ++executed;
+    if (c.notes_lanes) note_lanes(warp, pc, mask, m);
     Flow flow = Flow::next;
     if (warp.undefined_registers) {
       flow = run_carefully(x, c, mask, m);

@@ -111,6 +111,14 @@ struct Pace {
   std::uint32_t turns = 0;         // by a clock, as these are short: not every one is looked at
 };
 
+// The lanes of a warp that have come to an instruction which brings others on (Code::notes_lanes):
+// as they did the last time, executed it or were kept from it by its guard. For the cause of a
+// deadlock.
+struct Visited {
+  std::uint32_t pc = 0;
+  Mask executed = 0, kept_out = 0;
+};
+
 struct Warp {
   std::uint32_t index = 0;  // in its block
   CallStack calls;
@@ -124,6 +132,8 @@ struct Warp {
   Mask cluster_arrived = 0, cluster_passed = 0;
   std::uint32_t cluster_arrivals = 0, cluster_waits = 0;  // that its first lane has executed
   std::vector<Split> splits;
+  std::vector<Visited> visited;  // of at most most_visited instructions: the first that it came to
+  static constexpr std::size_t most_visited = 128;
   // The split whose turn it is, or -1: kept here so that a run does not depend on how it is cut
   // into calls.
   std::int32_t current = -1;
