@@ -272,7 +272,7 @@ void ProductPainter::draw_pieces_near(const Box& room,
   });
   if (own == pieces.end()) return;
   const u32 first = own->offset / 1024 * 1024;
-  const double wide = room.width / 8, high = (room.height - 18) / 8;
+
   u32 least = chosen, most = chosen;
   for (const ProductView::Piece& piece : pieces) {
     if (piece.offset < first || piece.offset >= first + 1024) continue;
@@ -281,14 +281,20 @@ void ProductPainter::draw_pieces_near(const Box& room,
   }
   const u32 before = of_a ? 0 : s_.column - chosen;  // columns of the other CTA
   const char* what = of_a ? "rows" : "columns";
-  const std::string all =
-      fmt::format("{} {} to {}, from {}", what, before + least, before + most, grouped(first));
-  const bool fits = text_width(all, small_text, Family::sans) <= room.width;
-  line({room.x, room.y + 6},
-       fits ? all : fmt::format("{} {}-{}", what, before + least, before + most), room.width,
-       Role::quiet);
-  if (!fits) scene_.hints.push_back({{room.x, room.y - 2, room.width, 16}, all});
-  const double top = room.y + 16;
+  const std::string from = fmt::format("from {}", grouped(first));
+  std::string title = fmt::format("{} {} to {}, {}", what, before + least, before + most, from);
+  // In one line, or in two.
+  const bool two = text_width(title, small_text, Family::sans) > room.width;
+  if (two) {
+    title = fmt::format("{} {}-{}", what, before + least, before + most);
+    if (text_width(title, small_text, Family::sans) > room.width)
+      title.erase(0, title.find(' ') + 1);
+    line({room.x, room.y + 19}, from, room.width, Role::quiet);
+  }
+  line({room.x, room.y + 6}, title, room.width, Role::quiet);
+  const double head_height = two ? 29 : 16;
+  const double wide = room.width / 8, high = (room.height - head_height - 2) / 8;
+  const double top = room.y + head_height;
   for (u32 i = 0; i < 64; ++i) {
     scene_.add(Rectangle{
         {room.x + i % 8 * wide, top + i / 8 * high, wide - 1, high - 1}, Ink(Role::panel), {}, 0});
