@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -212,6 +213,14 @@ KernelCard catalog_card(const CatalogEntry& entry, const Fit& fitted,
   return card;
 }
 
+// Where a buffer of a launch file has its contents from.
+std::string file_tensor_from(const Buffer& buffer, bool output) {
+  if (!output) return "from the launch file";
+  const bool read = !buffer.undefined && std::any_of(buffer.bytes.begin(), buffer.bytes.end(),
+                                                     [](std::byte b) { return b != std::byte{0}; });
+  return read ? "from the launch file, then written by the kernel" : "written by the kernel";
+}
+
 // A kernel from a PTX file, as its launch file says.
 KernelCard file_card(const PreparedRun& run) {
   KernelCard card;
@@ -225,7 +234,7 @@ KernelCard file_card(const PreparedRun& run) {
     const Buffer& buffer = run.job.buffers[i];
     card.tensors.push_back({buffer.name,
                             type_and_shape(buffer.dtype, buffer.shape),
-                            is_output(run, i) ? "written by the kernel" : "from the launch file",
+                            file_tensor_from(buffer, is_output(run, i)),
                             nullptr,
                             {},
                             is_output(run, i),

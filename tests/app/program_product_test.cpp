@@ -150,7 +150,7 @@ TEST_F(OpenedProduct, OfAWarpIsWhatItStored) {
            "open twice.ptx --launch launch.toml; run; select product; product element 12 0",
            "--describe", "F.json"});
   EXPECT_EQ(window.exit_code, 0) << window.err;
-  EXPECT_TRUE(has(read("F.json"), "mma.sync, product 1 of 2 of warp 0 of CTA 0"));
+  EXPECT_TRUE(has(read("F.json"), "mma.sync, product 1 of 0 to 1 of warp 0 of CTA 0"));
 }
 
 TEST_F(OpenedProduct, SaysWhatItCannotDo) {
@@ -179,7 +179,7 @@ TEST_F(OpenedProduct, InTheWindowGoesAlongTheSum) {
   const json d = described("product 3; product next; product element 5 9");
   const std::string text = d.dump();
   EXPECT_NE(text.find("\"product\":4"), std::string::npos);
-  EXPECT_NE(text.find("tcgen05.mma, product 4 of 16"), std::string::npos);
+  EXPECT_NE(text.find("tcgen05.mma, product 4 of 0 to 15"), std::string::npos);
   EXPECT_NE(text.find("TMEM lane 5, column 9"), std::string::npos);
   // What the theatre shows is what is opened.
   const json at = described("theatre next product; theatre next product; select product");

@@ -147,6 +147,47 @@ TEST_F(Theatre, HandoffsSaysWhatItCannotDo) {
   EXPECT_EQ(run({"explain", "handoffs", "r.tsr"}).exit_code, 2);
 }
 
+TEST_F(Theatre, HandoffsOfTheWindowAreWritten) {
+  const std::string opened = "open hgemm_v7 --m 256 --n 256 --k 256; run; ";
+  const Ended ended =
+      run({"gui", "--headless", "--do", opened + "select handoffs; export h.csv; export h.txt",
+           "--describe", "F.json"});
+  if (ended.exit_code == 4) SKIP_WHERE_NOTHING_DRAWS(ended.err);
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_TRUE(has(read("h.csv"), "Roles,1,do,"));
+  EXPECT_TRUE(has(read("h.txt"), "## Roles"));
+  // The timeline's lanes are not here.
+  EXPECT_FALSE(has(read("F.json"), "Drag over the lanes"));
+  for (const char* view : {"kernel", "theatre", "product"}) {
+    const Ended refused =
+        run({"gui", "--headless", "--do", opened + "select " + view + "; export x.csv",
+             "--describe", "F.json"});
+    EXPECT_EQ(refused.exit_code, 2) << view;
+    EXPECT_TRUE(has(refused.err, std::string("The ") + view + " view is no table of values"))
+        << refused.err;
+  }
+}
+
+// At the time where it opens, each button leads somewhere.
+TEST_F(Theatre, WhatIsOfferedLeadsSomewhere) {
+  for (const char* kernel : {"elementwise_add", "hgemm_v7 --m 256 --n 256 --k 256"}) {
+    const std::string opened = std::string("open ") + kernel + "; run; select theatre";
+    const auto described = [&](const std::string& then) {
+      return run({"gui", "--headless", "--do", opened + then, "--describe", "F.json"});
+    };
+    const Ended ended = described("");
+    if (ended.exit_code == 4) SKIP_WHERE_NOTHING_DRAWS(ended.err);
+    ASSERT_EQ(ended.exit_code, 0) << ended.err;
+    const std::string window = read("F.json");
+    EXPECT_TRUE(has(window, "theatre next any"));
+    for (const char* step : {"copy", "product", "phase", "load"}) {
+      const std::string next = std::string("theatre next ") + step;
+      EXPECT_EQ(has(window, "\"" + next + "\""), described("; " + next).exit_code == 0)
+          << kernel << ", " << step;
+    }
+  }
+}
+
 TEST_F(Theatre, OnlyTheTheatreIsAFilm) {
   const Ended ended = run({"gui", "--headless", "--open", "preset 9x32", "--do", "export a.html"});
   if (ended.exit_code == 4) SKIP_WHERE_NOTHING_DRAWS(ended.err);

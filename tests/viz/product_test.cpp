@@ -182,10 +182,12 @@ TEST(Product, PicturesFitTheirRooms) {
   for (const char* kernel : {"hgemm_v7", "wgmma_v5"}) {
     const Kernel run(kernel, {256, 256, 256});
     const auto view = run.open(4);
-    for (const Size size : {Size{700, 520}, Size{1000, 700}, Size{1600, 1000}, Size{2400, 1300}}) {
+    for (const Size size : {Size{300, 200}, Size{400, 264}, Size{445, 366}, Size{700, 520},
+                            Size{768, 584}, Size{1000, 700}, Size{1600, 1000}, Size{2400, 1300}}) {
       for (const Theme* theme : {&light_theme(), &dark_theme()}) {
         Scene scene;
         drawn(*view, scene, size, *theme, ProductSpot{ProductSpot::In::a, false, 7, 3});
+        std::vector<std::pair<Box, std::string>> taken;
         for (const Item& item : scene.items) {
           const auto* text = std::get_if<Text>(&item);
           if (!text) continue;
@@ -194,10 +196,51 @@ TEST(Product, PicturesFitTheirRooms) {
           EXPECT_GE(left, 0) << text->text;
           EXPECT_LE(left + width, size.width + 1) << text->text;
           EXPECT_LE(text->at.y, size.height) << text->text << " at " << size.width;
+          // Letters, without what lines have above and below them.
+          const Box box{left, text->at.y - text->size / 3, width, text->size / 1.5};
+          for (const auto& [other, words] : taken) {
+            const bool over = box.x + 1 < other.right() && other.x + 1 < box.right() &&
+                              box.y < other.bottom() && other.y < box.bottom();
+            EXPECT_FALSE(over) << text->text << " over " << words << " at " << size.width;
+          }
+          taken.emplace_back(box, text->text);
         }
       }
     }
   }
+}
+
+// Of terms that have no room, those come first that lost bits.
+TEST(Product, LowRoomsShowWhatIsCut) {
+  const Kernel run("hgemm_v7", {256, 256, 256});
+  const auto view = run.open(5);
+  const auto traces = view->traces(5, 9);
+  const auto shown = [&](Size size) {
+    Scene scene;
+    draw_product(scene, {*view, traces, light_theme(), 5, 9}, size);
+    std::vector<std::string> out;
+    for (const Item& item : scene.items) {
+      if (const auto* text = std::get_if<Text>(&item)) out.push_back(text->text);
+    }
+    return out;
+  };
+  const auto has = [](const std::vector<std::string>& all, const std::string& text) {
+    return std::find(all.begin(), all.end(), text) != all.end();
+  };
+  const auto low = shown({1200, 600}), high = shown({1200, 1000});
+  std::size_t cut = 0, there = 0;
+  for (const sim::TracedTerm& term : traces[5].steps.front().terms) {
+    const std::string name = "k " + std::to_string(term.k);
+    EXPECT_TRUE(has(high, name)) << name;
+    there += has(low, name) ? 1 : 0;
+    if (term.kept == term.a * term.b) continue;
+    ++cut;
+    EXPECT_TRUE(has(low, name)) << name;
+  }
+  EXPECT_GT(cut, 0u);
+  ASSERT_LT(there, 16u);
+  EXPECT_TRUE(has(low, "and " + std::to_string(16 - there) + " more, not cut"));
+  EXPECT_TRUE(has(shown({400, 264}), "k-steps, how the number came about."));
 }
 
 TEST(Product, TextAndDataSayTheSame) {

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/profile/statistics.h"
+#include "core/run/deadlock_cause.h"
 #include "tests/sim/pipeline_record.h"
 #include "viz/paint/player.h"
 #include "viz/theatre/theatre_scene.h"
@@ -165,6 +166,51 @@ TEST(Theatre, WarpsWaitForTheBarrierOfThatTime) {
   EXPECT_EQ(theatre_at(*view, 50).barriers[*now.warps[1].barrier].phase, 1u);
   EXPECT_EQ(theatre_at(*view, 48).warps[1].state, TheatreWarp::State::runs);
   EXPECT_EQ(theatre_at(*view, 250).warps[1].state, TheatreWarp::State::exited);
+}
+
+// A run that a deadlock ended: whoever has not exited waits, for what never comes.
+TEST(Theatre, NobodyWhoWaitsForEverHasExited) {
+  sim::Record record = with_uses();
+  auto cause = std::make_shared<DeadlockCause>();
+  DeadlockCause::WaitedFor empty;
+  empty.name = "empty[0]";
+  empty.object = 1040;
+  DeadlockCause::Waiting producer;
+  producer.warps.mask = 1;
+  producer.waits_for = 0;
+  producer.pc = 2;
+  producer.phase = 7;
+  cause->barriers.push_back(empty);
+  cause->waiting.push_back(producer);
+  Report report;
+  report.kind = "deadlock";
+  report.deadlock = cause;
+  record.reports.push_back(report);
+  record.lines.resize(6);
+  for (sim::RecordedLine& line : record.lines) line.text = "mov.b32 %r1, %exit;";
+  record.lines[3].text = "@%p1 ret;";
+  const auto view = theatre(record);
+  const TheatreNow now = theatre_at(*view, 400);
+  EXPECT_EQ(now.warps[0].state, TheatreWarp::State::waits);
+  EXPECT_EQ(now.warps[0].doing, "waits for empty[0], phase 7");
+  EXPECT_EQ(now.warps[0].event.pc, 2u);
+  ASSERT_TRUE(now.warps[0].barrier);
+  EXPECT_EQ(now.barriers[*now.warps[0].barrier].waiting, (std::vector<std::size_t>{0}));
+  EXPECT_EQ(now.warps[1].state, TheatreWarp::State::exited);   // its last instruction is ret
+  EXPECT_EQ(now.warps[2].state, TheatreWarp::State::stopped);  // nobody says that it waits
+  EXPECT_EQ(now.sentence, "Nobody goes on: warp 0 waits for empty[0], phase 7.");
+  // Before its last event, as ever.
+  EXPECT_EQ(theatre_at(*view, 76).warps[0].state, TheatreWarp::State::runs);
+
+  // The cause is of the first cluster; in the other one they stood when the run ended.
+  const auto other = theatre(record, 1);
+  EXPECT_EQ(theatre_at(*other, 500).warps[0].state, TheatreWarp::State::stopped);
+  EXPECT_EQ(theatre_at(*other, 500).sentence,
+            "A fault ended the run here: 3 warps had not exited.");
+
+  // A hazard ends nothing.
+  record.reports[0].weight = Weight::hazard;
+  EXPECT_EQ(theatre_at(*theatre(record), 400).sentence, "All warps have exited.");
 }
 
 TEST(Theatre, TheSentenceSaysWhatMoves) {

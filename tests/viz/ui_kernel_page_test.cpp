@@ -94,6 +94,31 @@ TEST_F(KernelPageTest, ItTellsHowTheRunEndedInItsColour) {
   EXPECT_EQ(kernel_run(session), nullptr) << "another run is to come";
 }
 
+// The first line of the outcome is bold, and measured so.
+TEST_F(KernelPageTest, TheOutcomeStaysInItsBoxAndLeadsOn) {
+  must("open add");
+  must("run");
+  must("select kernel");
+  for (double width = 150; width < 400; width += 13) {
+    const Picture page = shown({width, 584});
+    std::size_t bold = 0;
+    for (const Item& item : page.scene.items) {
+      const Text* text = std::get_if<Text>(&item);
+      if (!text || text->text.rfind("add: ", 0) != 0) continue;
+      ++bold;
+      EXPECT_EQ(text->weight, FontWeight::bold);
+      const double right =
+          text->at.x + text_width(text->text, text->size, text->family, text->weight);
+      EXPECT_LE(right, width - 24) << text->text;
+    }
+    EXPECT_EQ(bold, 1u) << width;
+  }
+  for (const char* view : {"timeline", "why", "handoffs"}) {
+    EXPECT_TRUE(leads_to(shown(), std::string("select ") + view)) << view;
+  }
+  EXPECT_FALSE(leads_to(shown(), "select product")) << "it has no products of tensor cores";
+}
+
 TEST_F(KernelPageTest, AViewThatTheReaderChoseStays) {
   must("open add");
   must("select matrices");

@@ -98,8 +98,8 @@ Answer follow(Session& session, const TheatreView& view, std::string_view argume
   const bool tile = words.size() == 3 && words[0] == "tile" && number(1) && number(2);
   if (!stage && !tile) {
     return usage_error(
-        "`theatre follow` takes stage N, tile STAGE USE, warp N, or none: `theatre follow tile 2 "
-        "0` is what came first into stage 2.");
+        "`theatre follow` takes stage N, tile STAGE USE, warp N, or none: `theatre follow tile 1 "
+        "0` is what came first into stage 1.");
   }
   if (*number(1) >= p.stages.size()) {
     return Error{ErrorKind::mismatch,

@@ -358,6 +358,10 @@ Answer run_export(Session& session, Backend& backend, std::string_view arguments
                     path));
   }
   if (end == ".csv" || (end == ".txt" && !layout)) {
+    if (const auto text = view_of(session.state.view).text; text && end == ".txt") {
+      if (auto error = backend.write_text(path, text(session))) return *error;
+      return fmt::format("Wrote {}.", path);
+    }
     const auto table = value_table(session);
     if (!table) return table.error();
     const std::string text = end == ".csv" ? csv(*table) : aligned(*table);

@@ -189,7 +189,9 @@ double draw_outcome(Scene& scene, const KernelRun& run, const Box& room) {
   std::vector<std::pair<std::string, Ink>> lines;
   const double width = room.width - 2 * between;
   const Role said = colour == Role::quiet ? Role::text : colour;
-  for (auto& line : wrapped(run.sentence, width, 4)) lines.emplace_back(std::move(line), said);
+  // The first of these is bold.
+  for (auto& line : wrapped(run.sentence, width, 6, FontWeight::bold))
+    lines.emplace_back(std::move(line), said);
   if (!run.time.empty()) {
     for (auto& line : wrapped(run.time, width, 2)) lines.emplace_back(std::move(line), Role::text);
   }

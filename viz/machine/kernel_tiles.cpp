@@ -54,12 +54,17 @@ void draw_sheet(Scene& scene, const Box& box) {
 }
 
 // The parts in the colours of the CTAs that wrote them, with their numbers where these have room.
+bool knows_writers(const KernelRun* run, std::int64_t rows, std::int64_t columns) {
+  return run && run->rows == rows && run->columns == columns &&
+         std::any_of(run->writers.begin(), run->writers.end(), [](auto each) { return each >= 0; });
+}
+
 void draw_parts(Scene& scene, const KernelRun* run, const Box& box, std::int64_t rows,
                 std::int64_t columns) {
   const double high = box.height / static_cast<double>(rows),
                wide = box.width / static_cast<double>(columns);
   const bool dark = scene.theme.dark;
-  const bool written = run && run->rows == rows && run->columns == columns;
+  const bool written = knows_writers(run, rows, columns);
   if (written) {
     for (std::int64_t r = 0; r < rows; ++r) {
       std::vector<Rgba> colours;
@@ -177,8 +182,8 @@ double draw_kernel_tiles(Scene& scene, const KernelCard& card, const KernelRun* 
                        card.tile[card.tile.size() - 2], card.tile.back());
   }
   if (!text.empty()) text += " ";
-  text += run && !run->writers.empty() ? "A colour is the CTA that wrote a part."
-                                       : "Which CTA makes which is seen when it has run.";
+  if (knows_writers(run, rows, columns)) text += "A colour is the CTA that wrote a part.";
+  if (!run) text += "Which CTA makes which is seen when it has run.";
   double y = d.bottom() + 16;
   for (const std::string& line : wrapped(text, room.width, 2)) {
     scene.add(words({room.x, y}, line, Role::quiet));

@@ -134,10 +134,19 @@ void ProductPainter::draw_matrices(const Box& room) {
     scene_.add(Raster{box, image});
     scene_.add(Rectangle{box, {}, {Role::line, 1, false}, 0});
   }
-  const double beside = top + std::max(8.0, depth / 2 - 8);
+  const double beside = top + std::max(5.0, depth / 2 - 8);
   line({left, beside}, "A", depth, Role::quiet);
-  line({left, beside + 15}, fmt::format("{}x{}", p_.m, p_.k), depth + 10, Role::quiet);
-  line({frame_.b.x, top - 10}, fmt::format("B {} x {}, k down", p_.k, p_.n), wide, Role::quiet);
+  const std::string extents = fmt::format("{}x{}", p_.m, p_.k);
+  if (text_width(extents, small_text, Family::sans) <= depth + 4) {
+    line({left, beside + 15}, extents, depth + 4, Role::quiet);
+  } else {
+    line({left, beside + 13}, fmt::format("{}", p_.m), depth + 4, Role::quiet);
+    line({left, beside + 26}, fmt::format("x {}", p_.k), depth + 4, Role::quiet);
+  }
+  std::string of_b = fmt::format("B {} x {}, k down", p_.k, p_.n);
+  if (text_width(of_b, small_text, Family::sans) > wide)
+    of_b = fmt::format("B {} x {}", p_.k, p_.n);
+  line({frame_.b.x, top - 10}, of_b, wide, Role::quiet);
   line({frame_.d.x, frame_.d.bottom() + 12}, fmt::format("D {} x {}, {}", p_.m, p_.n, d_type(p_)),
        wide, Role::quiet);
   if (of_warp) {
@@ -153,7 +162,7 @@ void ProductPainter::draw_matrices(const Box& room) {
   };
   const Box of_a =
       at_least({frame_.a.x, frame_.a.y + row_high * s_.row, frame_.a.width, row_high}, 4);
-  const Box of_b =
+  const Box in_b =
       at_least({frame_.b.x + column_wide * s_.column, frame_.b.y, column_wide, frame_.b.height}, 4);
   const Box of_d = at_least(
       {frame_.d.x + column_wide * s_.column, frame_.d.y + row_high * s_.row, column_wide, row_high},
@@ -161,8 +170,8 @@ void ProductPainter::draw_matrices(const Box& room) {
   scene_.add(Line{
       {{of_a.right(), of_a.centre().y}, {of_d.x, of_d.centre().y}}, {Role::text, 1, true}, false});
   scene_.add(Line{
-      {{of_b.centre().x, of_b.bottom()}, {of_d.centre().x, of_d.y}}, {Role::text, 1, true}, false});
-  for (const Box& box : {of_a, of_b, of_d}) draw_selection(scene_, box, 1.5);
+      {{in_b.centre().x, in_b.bottom()}, {of_d.centre().x, of_d.y}}, {Role::text, 1, true}, false});
+  for (const Box& box : {of_a, in_b, of_d}) draw_selection(scene_, box, 1.5);
   if (s_.hovered && s_.hovered->in != ProductSpot::In::d) {
     const bool a = s_.hovered->in == ProductSpot::In::a;
     const Box in = a ? frame_.a : frame_.b;
@@ -263,11 +272,29 @@ void ProductPainter::draw_pieces_near(const Box& room,
   });
   if (own == pieces.end()) return;
   const u32 first = own->offset / 1024 * 1024;
-  const double wide = room.width / 8, high = (room.height - 18) / 8;
-  line({room.x, room.y + 6},
-       fmt::format("{} {}: {}", of_a ? "row" : "column", of_a ? s_.row : s_.column, grouped(first)),
-       room.width, Role::quiet);
-  const double top = room.y + 16;
+
+  u32 least = chosen, most = chosen;
+  for (const ProductView::Piece& piece : pieces) {
+    if (piece.offset < first || piece.offset >= first + 1024) continue;
+    least = std::min(least, piece.row);
+    most = std::max(most, piece.row + piece.rows - 1);
+  }
+  const u32 before = of_a ? 0 : s_.column - chosen;  // columns of the other CTA
+  const char* what = of_a ? "rows" : "columns";
+  const std::string from = fmt::format("from {}", grouped(first));
+  std::string title = fmt::format("{} {} to {}, {}", what, before + least, before + most, from);
+  // In one line, or in two.
+  const bool two = text_width(title, small_text, Family::sans) > room.width;
+  if (two) {
+    title = fmt::format("{} {}-{}", what, before + least, before + most);
+    if (text_width(title, small_text, Family::sans) > room.width)
+      title.erase(0, title.find(' ') + 1);
+    line({room.x, room.y + 19}, from, room.width, Role::quiet);
+  }
+  line({room.x, room.y + 6}, title, room.width, Role::quiet);
+  const double head_height = two ? 29 : 16;
+  const double wide = room.width / 8, high = (room.height - head_height - 2) / 8;
+  const double top = room.y + head_height;
   for (u32 i = 0; i < 64; ++i) {
     scene_.add(Rectangle{
         {room.x + i % 8 * wide, top + i / 8 * high, wide - 1, high - 1}, Ink(Role::panel), {}, 0});

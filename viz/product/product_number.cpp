@@ -10,6 +10,8 @@
 namespace tilescope {
 namespace {
 
+constexpr double least_step = 101;  // high: with one term
+
 struct Bits {
   int high = 0, low = 0;  // exponents of the first and the last bit that is set
 };
@@ -68,13 +70,37 @@ void ProductPainter::draw_number(const Box& room) {
     line({right.x, right.y + 8}, "Its steps are not told: before and after alone are known.",
          right.width, Role::quiet);
   }
-  for (const sim::TracedStep& step : t.steps) {
-    if (right.height < 3 * row) break;
-    const double used = draw_step(step, right);
+  // Where not all have room, each step gets its share.
+  double needed = 0;
+  for (const sim::TracedStep& step : t.steps) needed += needed_for(step);
+  for (std::size_t i = 0; i < t.steps.size(); ++i) {
+    const double its = needed_for(t.steps[i]);
+    const double height = std::max(least_step, right.height * std::min(1.0, its / needed));
+    if (right.height < least_step) {
+      line({right.x, right.y + 4},
+           fmt::format("No room for {} more step{} of it.", t.steps.size() - i,
+                       t.steps.size() - i == 1 ? "" : "s"),
+           right.width, Role::quiet);
+      break;
+    }
+    const double used =
+        draw_step(t.steps[i], {right.x, right.y, right.width, std::min(height, right.height)});
+    needed -= its;
     right.y += used;
     right.height -= used;
   }
   scene_.end();
+}
+
+double ProductPainter::needed_for(const sim::TracedStep& step) {
+  const std::size_t rows = step.terms.size() + (step.special ? 2 : 3);
+  return 8 + row + static_cast<double>(rows) * (row - 3) + 6;
+}
+
+double ProductPainter::needed_for_number() const {
+  double out = 26 + 2 * row;
+  for (const sim::TracedStep& step : s_.traces[v_.at].steps) out += needed_for(step);
+  return out;
 }
 
 // Of every product of the sum.
@@ -151,16 +177,27 @@ double ProductPainter::draw_step(const sim::TracedStep& step, const Box& room) {
                    fitted(what, room.width, small_text, Family::sans, FontWeight::bold),
                    FontWeight::bold));
   y += row;
-  // Terms in as many rows as there are; where the room is too low the largest are shown.
+  // Where the room is too low for all terms, those are shown first that lost bits, then the
+  // largest.
   std::vector<const sim::TracedTerm*> terms;
   for (const sim::TracedTerm& t : step.terms) terms.push_back(&t);
-  const auto fit =
-      static_cast<std::size_t>(std::max(1.0, (room.bottom() - y - 3 * row) / (row - 3)));
-  if (terms.size() > fit) {
-    std::stable_sort(terms.begin(), terms.end(), [](const auto* a, const auto* b) {
+  const auto is_cut = [&](const sim::TracedTerm* t) {
+    return step.aligned && t->kept != t->a * t->b;
+  };
+  std::size_t hidden = 0, hidden_cut = 0;
+  if (room.height + 0.5 < needed_for(step)) {
+    const double others = 8 + row + (step.special ? 3 : 4) * (row - 3) + 6;
+    const auto fit =
+        static_cast<std::size_t>(std::max(1.0, std::floor((room.height - others) / (row - 3))));
+    std::stable_sort(terms.begin(), terms.end(), [&](const auto* a, const auto* b) {
+      if (is_cut(a) != is_cut(b)) return is_cut(a);
       return std::fabs(a->a * a->b) > std::fabs(b->a * b->b);
     });
-    terms.resize(fit);
+    for (std::size_t i = fit; i < terms.size(); ++i) {
+      ++hidden;
+      hidden_cut += is_cut(terms[i]) ? 1 : 0;
+    }
+    terms.resize(std::min(fit, terms.size()));
     std::stable_sort(terms.begin(), terms.end(),
                      [](const auto* a, const auto* b) { return a->k < b->k; });
   }
@@ -179,9 +216,11 @@ double ProductPainter::draw_step(const sim::TracedStep& step, const Box& room) {
     put(fmt::format("k {}", t->k), number_text(t->a), "x " + number_text(t->b),
         "= " + number_text(t->a * t->b), t->a * t->b, Role::text, Ink(others));
   }
-  if (terms.size() < step.terms.size()) {
-    line({x_text, y}, fmt::format("and {} smaller ones", step.terms.size() - terms.size()), text,
-         Role::quiet);
+  if (hidden) {
+    std::string more = fmt::format("and {} more", hidden);
+    if (hidden_cut) more += fmt::format(", {} of them cut", hidden_cut);
+    if (!hidden_cut && step.aligned) more += ", not cut";
+    line({x_text, y}, more, text, Role::quiet);
     y += row - 3;
   }
   put("", "accumulator", "", "  " + number_text(step.accumulator), step.accumulator, Role::text,

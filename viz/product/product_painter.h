@@ -20,12 +20,16 @@ class ProductPainter {
 
  private:
   static constexpr double edge = 16, head = 58, row = 17, steps = 46;
+  // Below these a part is left out.
+  static constexpr double least_upper = 160;
+  static constexpr Size least_number{400, 160};
 
   void heading(const Box& room, const std::string& text, const std::string& more = "");
   void line(Point at, const std::string& text, double width, const Ink& ink = Role::text,
             Family family = Family::sans);
 
   void draw_head();
+  double draw_left_out(const std::vector<std::string>& parts, double bottom);
   void draw_steps(const Box& room);
   // product_bits.cpp
   void draw_bits(const Box& room);
@@ -50,6 +54,8 @@ class ProductPainter {
   void draw_fragment(const Box& room);
   // product_number.cpp
   void draw_number(const Box& room);
+  double needed_for_number() const;  // in height, for all terms
+  static double needed_for(const sim::TracedStep& step);
   void draw_sums(const Box& room);
   double draw_step(const sim::TracedStep& step, const Box& room);
   void draw_term(const Box& bar, double value, int unit, bool aligned, const Ink& ink);

@@ -18,30 +18,79 @@ ProductFrame ProductPainter::paint() {
   frame_.n = p_.n;
   frame_.k = p_.k;
   draw_head();
+  // Parts that there is no room for are left out, and named at the foot.
+  std::vector<std::string> out;
   const double width = size_.width - 2 * edge;
-  const double below = size_.height - head;
-  const double number = std::clamp(below * 0.45, 150.0, 420.0);
-  const double bottom = size_.height - 8;
-  const Box foot{edge, bottom - number, width, number};
-  const Box strip{edge, foot.y - steps - 8, width, steps};
-  const Box upper{edge, head + 4, width, strip.y - head - 12};
-  const bool bits = width >= 1000 && !v_.descriptors.empty();
+  double bottom = size_.height - 8;
   const bool bytes = p_.a_from.matrix || p_.b_from.matrix;
+  const bool of_both = p_.a_from.matrix && p_.b_from.matrix;
+  const bool strips = !v_.descriptors.empty();
+  bool with_number = width >= least_number.width, with_steps = true, with_upper = true;
+  const auto needed = [&] {
+    return (with_number ? least_number.height + 12 : 0.0) + (with_steps ? steps + 8 : 0.0) +
+           (with_upper ? least_upper : 0.0);
+  };
+  const double given = bottom - head - 8;
+  if (needed() > given) with_steps = false;
+  if (needed() > given) with_number = false;
+  if (needed() > given) with_upper = false;
+  if (!with_upper) out.emplace_back("A, B and D");
+  const double least_bytes = of_both ? 260 : 150, least_owners = 170, least_matrices = 200;
+  const bool bits = strips && width >= 1000 && with_upper;
+  const double left = bits ? std::min(430.0, width * 0.32) : 0;
+  const bool with_owners = with_upper && width >= least_matrices + least_owners;
+  const bool with_bytes =
+      with_owners && bytes && width - left >= least_matrices + least_owners + least_bytes;
+  if (strips && !bits) out.emplace_back("descriptors");
+  if (bytes && !with_bytes) out.emplace_back("shared memory");
+  if (!with_owners) out.emplace_back("who has D");
+  if (!with_steps) out.emplace_back("k-steps");
+  if (!with_number) out.emplace_back("how the number came about");
+  if (!out.empty()) bottom -= draw_left_out(out, bottom);
+  const double below = bottom - head;
+  if (with_number) {
+    const double fits = below - (with_steps ? steps + 8 : 0) - (with_upper ? least_upper : 0) - 12;
+    const double high = std::max(below * 0.45, std::min(needed_for_number(), below * 0.52));
+    const double most = std::max(least_number.height, std::min(460.0, fits));
+    const double number = std::clamp(high, least_number.height, most);
+    draw_number({edge, bottom - number, width, number});
+    bottom -= number + 8;
+  }
+  if (with_steps) {
+    draw_steps({edge, bottom - steps, width, steps});
+    bottom -= steps + 8;
+  }
+  if (!with_upper) return frame_;
+  const Box upper{edge, head + 4, width, bottom - head - 4};
   double x = upper.x;
   const auto column = [&](double share) {
-    const Box out{x, upper.y, share - 20, upper.height};
+    const Box in{x, upper.y, share - 20, upper.height};
     x += share;
-    return out;
+    return in;
   };
-  const double left = bits ? std::min(430.0, width * 0.32) : 0;
   if (bits) draw_bits(column(left));
   const double rest = width - left + 20;
-  draw_matrices(column(rest * (bytes ? 0.36 : 0.55)));
-  if (bytes) draw_bytes(column(rest * 0.36));
-  draw_owners(column(edge + width + 20 - x));
-  draw_steps(strip);
-  draw_number(foot);
+  const double others = with_owners ? with_bytes ? 0.36 : 0.55 : 1;
+  draw_matrices(column(rest * others));
+  if (with_bytes) draw_bytes(column(rest * 0.36));
+  if (with_owners) draw_owners(column(edge + width + 20 - x));
   return frame_;
+}
+
+// How high it is.
+double ProductPainter::draw_left_out(const std::vector<std::string>& parts, double bottom) {
+  std::string text;
+  for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
+  scene_.begin("left out");
+  const auto lines = wrapped("No room for: " + text + ".", size_.width - 2 * edge, 2);
+  const double high = row * static_cast<double>(lines.size());
+  double y = bottom - high + row / 2;
+  for (const std::string& each : lines) {
+    scene_.add(words({edge, y}, each, Role::quiet));
+    y += row;
+  }
+  scene_.end();
+  return high + 4;
 }
 
 void ProductPainter::line(Point at, const std::string& text, double width, const Ink& ink,
@@ -62,13 +111,20 @@ void ProductPainter::draw_head() {
   scene_.begin("product");
   const double width = size_.width - 2 * edge;
   std::string sentence = product_sentence(v_);
-  if (text_width(sentence, heading_text, Family::sans, FontWeight::bold) > width) {
-    sentence = sentence.substr(0, sentence.rfind(", D "));
+  // Where the room is narrow, its beginning alone.
+  for (const std::string_view end : {", D ", ": ", " of "}) {
+    if (text_width(sentence, heading_text, Family::sans, FontWeight::bold) <= width) break;
+    sentence = sentence.substr(0, sentence.find(end));
   }
   scene_.add(words({edge, 18},
                    fitted(sentence, width, heading_text, Family::sans, FontWeight::bold),
                    heading_text, FontWeight::bold));
-  std::string more = v_.text;
+  std::string more;  // the instruction, which may be of several lines
+  for (const char c : v_.text) {
+    const bool blank = c == '\n' || c == '\r' || c == '\t' || c == ' ';
+    if (!blank) more += c;
+    if (blank && !more.empty() && more.back() != ' ') more += ' ';
+  }
   if (!v_.site.empty()) more = v_.site + ":  " + more;
   line({edge, 42}, begin_of(more, width, Family::mono), width, Role::quiet, Family::mono);
   scene_.end();
@@ -78,7 +134,7 @@ void ProductPainter::draw_head() {
 void ProductPainter::draw_steps(const Box& room) {
   scene_.begin("k-steps");
   const std::size_t count = v_.sum().size();
-  heading(room, fmt::format("K-steps of this sum: {} of {}", v_.at + 1, count),
+  heading(room, "K-step " + counted_text(v_.at, count) + " of this sum",
           fmt::format("{}D[{}, {}] after each of them", v_.whole ? "" : "the first are not shown; ",
                       s_.row, s_.column));
   const double least = 26;
@@ -109,15 +165,20 @@ void ProductPainter::draw_steps(const Box& room) {
   scene_.end();
 }
 
+std::string counted_text(std::size_t number, std::size_t count) {
+  return count == 1 ? fmt::format("{}, the only one", number)
+                    : fmt::format("{} of 0 to {}", number, count - 1);
+}
+
 std::string product_sentence(const ProductView& view) {
   const sim::ProductSeen& p = view.seen();
   const std::string whose = p.issue.unit == ProductUnit::warp
                                 ? fmt::format("warp {} of CTA {}", p.issue.warp, view.block)
                                 : fmt::format("CTA {}", view.block);
-  return fmt::format("{}, product {} of {} of {}: {} x {} x {}{}, D {} A B, {} times {} into {}",
-                     view.instruction_name(), view.number, view.count, whose, p.m, p.n, p.k,
-                     p.sparse ? ", half of A zeros" : "", p.accumulate ? "+=" : "=", a_type(p),
-                     b_type(p), d_type(p));
+  return fmt::format("{}, product {} of {}: {} x {} x {}{}, D {} A B, {} times {} into {}",
+                     view.instruction_name(), counted_text(view.number, view.count), whose, p.m,
+                     p.n, p.k, p.sparse ? ", half of A zeros" : "", p.accumulate ? "+=" : "=",
+                     a_type(p), b_type(p), d_type(p));
 }
 
 std::string place_text(const ProductView& view, const ElementPlace& place) {

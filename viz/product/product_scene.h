@@ -60,6 +60,8 @@ Json describe_product(const ProductShown& shown);
 
 // In one sentence: what it multiplies, and which of how many it is.
 std::string product_sentence(const ProductView& view);
+// "5 of 0 to 15": products and k-steps are counted from 0.
+std::string counted_text(std::size_t number, std::size_t count);
 // Who has an element: "TMEM lane 5, column 9; warp 0's lane 5 loads it into %r12".
 std::string place_text(const ProductView& view, const ElementPlace& place);
 

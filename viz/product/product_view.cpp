@@ -10,6 +10,7 @@
 #include "core/sim/matrix/operand.h"
 #include "core/sim/tcgen05/move_shape.h"
 #include "core/sim/wgmma/form.h"
+#include "viz/scene/number_words.h"
 
 namespace tilescope {
 namespace {
@@ -28,6 +29,15 @@ bool writes_into(const sim::Record& record, sim::EventId id, std::uint8_t rank) 
   return false;
 }
 
+// The window begins with what the system keeps; all other offsets are the CTA's own.
+std::string address_text(u32 at) {
+  std::string out = fmt::format("0x{:x} = {} of the window", at, grouped(at));
+  if (at >= ptx::system_shared) {
+    out += fmt::format(": byte {} of the CTA's own", grouped(at - ptx::system_shared));
+  }
+  return out;
+}
+
 DescriptorView matrix_bits(const ProductSeen& p, bool of_a) {
   const sim::ProductOperand& o = of_a ? p.a_from : p.b_from;
   DescriptorView out;
@@ -37,6 +47,7 @@ DescriptorView matrix_bits(const ProductSeen& p, bool of_a) {
                                                   : sim::tcgen05_matrix_fields(o.bits);
   for (sim::BitField& f : out.fields) {
     out.otherwise.push_back(otherwise(f, *o.matrix));
+    if (f.low == 0) f.meaning = address_text(static_cast<u32>(f.value << 4));
     // Of what a stride means to matrices of either order, that of this one.
     const std::size_t k_major = f.meaning.find("; K-major: "), mn = f.meaning.find("; MN-major: ");
     if (k_major == std::string::npos || mn == std::string::npos) continue;

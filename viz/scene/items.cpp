@@ -2,9 +2,10 @@
 
 namespace tilescope {
 
-std::vector<std::string> wrapped(std::string_view text, double width, std::size_t most) {
+std::vector<std::string> wrapped(std::string_view text, double width, std::size_t most,
+                                 FontWeight weight) {
   const auto fits = [&](std::string_view part) {
-    return text_width(part, small_text, Family::sans) <= width;
+    return text_width(part, small_text, Family::sans, weight) <= width;
   };
   std::vector<std::string> out;
   while (!text.empty()) {
@@ -18,7 +19,7 @@ std::vector<std::string> wrapped(std::string_view text, double width, std::size_
         length = end;
       }
     }
-    out.push_back(fitted(text.substr(0, length), width, small_text, Family::sans));
+    out.push_back(fitted(text.substr(0, length), width, small_text, Family::sans, weight));
     text.remove_prefix(std::min(length + 1, text.size()));
   }
   return out;

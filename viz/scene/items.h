@@ -45,7 +45,8 @@ Text words(Point at, std::string text, const Looks&... looks) {
 
 // Lines of small letters, broken at blanks, none wider than `width`: a longer word, and the last
 // line where there would be more than `most`, is cut in its middle.
-std::vector<std::string> wrapped(std::string_view text, double width, std::size_t most = 64);
+std::vector<std::string> wrapped(std::string_view text, double width, std::size_t most = 64,
+                                 FontWeight weight = FontWeight::regular);
 
 // Small letters, cut at the end where they are wider: of a line of code, and of a sentence that
 // begins with what matters, the beginning says where it belongs.

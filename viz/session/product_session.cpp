@@ -139,8 +139,8 @@ void inspect_product(const Session& session, std::vector<InspectorSection>& out)
   if (!t.source.empty()) element.lines.emplace_back("rule from", std::string(t.source));
   out.push_back(std::move(element));
   InspectorSection one{"This product", {}, ""};
-  one.lines.emplace_back("number", fmt::format("{} of {}", view->number, view->count));
-  one.lines.emplace_back("k-step", fmt::format("{} of {}", view->at, view->sum().size()));
+  one.lines.emplace_back("number", counted_text(view->number, view->count));
+  one.lines.emplace_back("k-step", counted_text(view->at, view->sum().size()));
   one.lines.emplace_back("begins", grouped(view->begin));
   one.lines.emplace_back("ends", grouped(view->end));
   one.lines.emplace_back("PTX line", fmt::format("{}", view->ptx_line));

@@ -192,14 +192,20 @@ void inspect_theatre(const Session& session, std::vector<InspectorSection>& out)
 
 Strip theatre_strip(const Session& session) {
   Strip out;
-  out.actions = {{"Back", "theatre back any", false},
-                 {"Next", "theatre next any", false},
-                 session.theatre.playing ? Tab{"Pause", "theatre pause", false}
-                                         : Tab{"Play", "theatre play", false}};
   const auto view = theatre_of(session);
+  const double now = view ? theatre_time(session, *view) : 0;
+  // What leads nowhere from this time is not offered.
+  if (!view || view->previous(TheatreStep::any, now)) {
+    out.actions.push_back({"Back", "theatre back any", false});
+  }
+  if (!view || view->next(TheatreStep::any, now)) {
+    out.actions.push_back({"Next", "theatre next any", false});
+  }
+  out.actions.push_back(session.theatre.playing ? Tab{"Pause", "theatre pause", false}
+                                                : Tab{"Play", "theatre play", false});
   for (const TheatreStep step :
        {TheatreStep::copy, TheatreStep::product, TheatreStep::phase, TheatreStep::load}) {
-    if (view && view->moves_by_threads() && !view->next(step, -1)) continue;
+    if (view && !view->next(step, now)) continue;
     out.actions.push_back({fmt::format("Next {}", name_of(step)),
                            fmt::format("theatre next {}", name_of(step)), false});
   }

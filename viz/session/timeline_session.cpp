@@ -301,7 +301,7 @@ void inspect_events(const Session& session, std::vector<InspectorSection>& out) 
     out.push_back({"Under the pointer", inspect(view, session.hovered.event), ""});
   } else if (session.hovered.idle) {
     out.push_back({"Under the pointer", inspect(view, *session.hovered.idle), ""});
-  } else {
+  } else if (state.view == ViewName::timeline) {
     out.push_back({"Under the pointer",
                    {},
                    "Point at a box to see its numbers, between two of a unit to see what it was "
@@ -332,6 +332,9 @@ void inspect_timeline(const Session& session, std::vector<InspectorSection>& out
   const TimelineView& view = *state.timeline;
   TimelineChoice range = state.timeline_choice;
   if (session.timeline_dragged) range.totals = session.timeline_dragged;
+  // Other views tell of events too, and have no lanes to drag over.
+  const bool lanes = state.view == ViewName::timeline;
+  if (!lanes) range.totals.reset();
   const auto baseline = timeline_baseline(state);
   const auto pair = timeline_pair(session);
   // What was dragged over stands first: it is what was asked for last.
@@ -340,7 +343,7 @@ void inspect_timeline(const Session& session, std::vector<InspectorSection>& out
     out.push_back({"Range", totals_beside(view, range, *baseline), ""});
   } else if (range.totals) {
     out.push_back({"Range", totals_of(view, range), ""});
-  } else {
+  } else if (lanes) {
     out.push_back({"Range", {}, "Drag over the lanes to add up what each row did in that time."});
   }
   if (range.totals) inspect_events(session, out);

@@ -191,9 +191,11 @@ Outcome<ValueTable> value_table(const Session& session) {
   if (const auto empty = emptiness(session)) return Error{ErrorKind::usage, empty->sentence, ""};
   const View& view = view_of(session.state.view);
   if (view.values) return view.values(session);
+  std::string what =
+      view.said.empty() ? fmt::format("the {} view", view.name) : std::string(view.said);
+  if (what[0] >= 'a' && what[0] <= 'z') what[0] = static_cast<char>(what[0] - 'a' + 'A');
   return Error{ErrorKind::usage,
-               fmt::format("The {} is no table of values; `export F.svg` draws it.", view.name),
-               ""};
+               fmt::format("{} is no table of values; `export F.svg` draws it.", what), ""};
 }
 
 Outcome<ValueTable> cell_values(const Session& session) {

@@ -8,6 +8,7 @@
 #include "viz/scene/items.h"
 #include "viz/scene/table_scene.h"
 #include "viz/session/theatre_session.h"
+#include "viz/session/value_table.h"
 #include "viz/session/view_rows.h"
 
 namespace tilescope {
@@ -92,6 +93,27 @@ void draw_handoffs_view(Session& session, Picture& out, const Drawing& how) {
   scroll.at = std::min(scroll.at, *out.scroll);
 }
 
+// A row for each cell, as its tables have different columns.
+Outcome<ValueTable> handoffs_values(const Session& session) {
+  const auto theatre = theatre_of(session);
+  const sim::Handoffs all = sim::handoffs_of(theatre->record(), theatre->pipeline(), ledger_rows);
+  ValueTable out{{"table", "row", "column", "value"}, {}};
+  for (const sim::HandoffsTable& table : all.tables) {
+    for (std::size_t row = 0; row < table.rows.size(); ++row) {
+      for (std::size_t i = 0; i < table.columns.size() && i < table.rows[row].size(); ++i) {
+        out.rows.push_back(
+            {table.title, fmt::format("{}", row), table.columns[i], table.rows[row][i]});
+      }
+    }
+  }
+  return out;
+}
+
+std::string handoffs_markdown(const Session& session) {
+  const auto theatre = theatre_of(session);
+  return sim::handoffs_text(theatre->record(), theatre->pipeline(), ledger_rows);
+}
+
 }  // namespace
 
 const View handoffs_view = {
@@ -102,6 +124,8 @@ const View handoffs_view = {
     .list = true,
     .empty = no_handoffs,
     .draw = draw_handoffs_view,
+    .values = handoffs_values,
+    .text = handoffs_markdown,
 };
 
 }  // namespace tilescope

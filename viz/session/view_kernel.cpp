@@ -6,6 +6,7 @@
 
 #include "core/profile/pipeline.h"
 #include "core/profile/run_time.h"
+#include "core/sim/stepping/products.h"
 #include "viz/machine/kernel_card.h"
 #include "viz/session/kernel_page.h"
 #include "viz/session/open.h"
@@ -82,6 +83,11 @@ KernelRun run_of(const Session& session, const RunResult& result) {
   out.wrong = fault || (result.diff && !result.diff->ok());
   out.right = is_right(result);
   out.sentence = outcome_of(result, false);
+  // The page has the file's whole name below.
+  const std::string& name = result.kernel.name;
+  if (const std::size_t folder = name.rfind('/'); folder != std::string::npos) {
+    if (out.sentence.rfind(name, 0) == 0) out.sentence.erase(0, folder + 1);
+  }
   if (session.state.timeline) {
     const sim::Statistics& statistics = session.state.timeline->statistics();
     out.verdict = statistics.verdict;
@@ -94,6 +100,14 @@ KernelRun run_of(const Session& session, const RunResult& result) {
   }
   if (!fault) add_writers(result, out);
   return out;
+}
+
+// Products of tensor cores that can be opened.
+bool has_products(const Session& session) {
+  const auto theatre = theatre_of(session);
+  if (!theatre || !session.state.live) return false;
+  return !theatre->pipeline().products.empty() ||
+         sim::multiplies_in_warps(session.state.live->stepper.machine().program());
 }
 
 double page(const Session& session, Scene& scene, Size size, double scrolled) {
@@ -152,7 +166,12 @@ std::vector<KernelStep> next_steps(const Session& session) {
       out.push_back({view == ViewName::theatre ? "Watch it" : "See the difference",
                      fmt::format("select {}", name_of(view))});
     }
-    if (state.timeline) out.push_back({"Timeline", "select timeline"});
+    if (state.timeline) {
+      out.push_back({"Timeline", "select timeline"});
+      out.push_back({"Why", "select why"});
+      out.push_back({"Handoffs", "select handoffs"});
+    }
+    if (has_products(session)) out.push_back({"Product", "select product"});
   }
   out.push_back({"Source", "select source"});
   if (state.matrices) out.push_back({"Matrices", "select matrices"});

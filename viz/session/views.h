@@ -63,6 +63,8 @@ struct View {
   std::optional<ViewportPlace> (*look)(const Session&) = nullptr;
   // What it shows as a table of values.
   Outcome<ValueTable> (*values)(const Session&) = nullptr;
+  // The same as a page to be read, for a .txt; null: the table of values, aligned.
+  std::string (*text)(const Session&) = nullptr;
   // What it says of itself beyond the texts of its picture.
   Json (*json)(const Session&, const Picture&) = nullptr;
 };

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "viz/scene/number_words.h"
+#include "core/run/deadlock_cause.h"
 
 namespace tilescope {
 namespace {
@@ -255,11 +255,10 @@ class Look {
         continue;
       }
       now.event = event(id);
-      const bool over = end_of(now.event) <= at_;
+      const bool over = now.event.end != sim::never_ends && now.event.end <= at_;
       const EventId later = over ? view_.timeline().next(filter, at_) : sim::no_event;
       if (over && later == sim::no_event) {
-        now.state = TheatreWarp::State::exited;
-        now.doing = "has exited";
+        look_at_last(i, now);
       } else if (now.event.kind == sim::EventKind::wait && !over) {
         now.state = TheatreWarp::State::waits;
         now.doing = std::string(name_of(now.event.stall));
@@ -278,6 +277,78 @@ class Look {
       }
       out_.warps.push_back(std::move(now));
     }
+  }
+
+  // Behind its last event: it has exited, or waits for what never comes, or stood where a fault
+  // ended the run.
+  void look_at_last(std::size_t warp, TheatreWarp& now) {
+    const sim::PipelineWarp& of = p_.warps[warp];
+    now.state = TheatreWarp::State::exited;
+    now.doing = "has exited";
+    const auto fault = std::find_if(record_.reports.begin(), record_.reports.end(),
+                                    [](const Report& r) { return r.weight == Weight::fault; });
+    if (fault == record_.reports.end()) return;
+    if (fault->deadlock) {
+      for (const DeadlockCause::Waiting& w : fault->deadlock->waiting) {
+        if (w.warps.rank != of.rank || of.index >= 64 || !(w.warps.mask >> of.index & 1)) continue;
+        if (!of_cluster(w.site.block)) continue;
+        return wait_for_ever(warp, now, *fault->deadlock, w);
+      }
+    }
+    if (leaves(now.event.until)) return;
+    now.state = TheatreWarp::State::stopped;
+    now.doing = "stood here when the run ended";
+  }
+
+  bool of_cluster(const Dim3& at) const {
+    const Dim3& grid = record_.launch.grid;
+    const std::uint64_t block =
+        at.x + std::uint64_t{grid.x} * (at.y + std::uint64_t{grid.y} * at.z);
+    return std::find(p_.blocks.begin(), p_.blocks.end(), block) != p_.blocks.end();
+  }
+
+  // Does the kernel end at this instruction?
+  bool leaves(std::uint32_t pc) const {
+    if (pc >= record_.lines.size()) return true;  // not known
+    const std::string& text = record_.lines[pc].text;
+    const auto is = [&](std::string_view word) {
+      const std::size_t at = text.find(word);
+      return at != std::string::npos && (at == 0 || text[at - 1] == ' ') &&
+             (at + word.size() == text.size() || text[at + word.size()] == ';');
+    };
+    return is("ret") || is("exit");
+  }
+
+  void wait_for_ever(std::size_t warp, TheatreWarp& now, const DeadlockCause& cause,
+                     const DeadlockCause::Waiting& w) {
+    now.state = TheatreWarp::State::waits;
+    now.event.kind = sim::EventKind::wait;
+    now.event.begin = now.event.issue = now.event.end;
+    now.event.end = sim::never_ends;
+    now.event.pc = now.event.until = w.pc;
+    ++out_.stuck;
+    if (w.waits_for >= cause.barriers.size()) {
+      now.doing = "waits" + w.words;
+      return;
+    }
+    const DeadlockCause::WaitedFor& b = cause.barriers[w.waits_for];
+    using Of = DeadlockCause::WaitedFor::Of;
+    const sim::Unit unit = b.of == Of::barrier   ? sim::Unit::barrier
+                           : b.of == Of::cluster ? sim::Unit::cluster
+                                                 : sim::Unit::mbarrier;
+    for (std::size_t i = 0; b.of != Of::together && i < p_.barriers.size(); ++i) {
+      const sim::BarrierPhases& barrier = p_.barriers[i];
+      if (barrier.unit != unit || barrier.rank != b.rank) continue;
+      if (barrier.object != b.object && unit != sim::Unit::cluster) continue;
+      now.barrier = i;
+      out_.barriers[i].waiting.push_back(warp);
+      break;
+    }
+    std::string name = b.name;
+    if (b.rank != p_.warps[warp].rank) name += fmt::format(" of CTA {}", b.rank);
+    now.doing = b.of == Of::mbarrier   ? fmt::format("waits for {}, phase {}", name, w.phase)
+                : b.of == Of::together ? fmt::format("waits for the others at {}", name)
+                                       : fmt::format("waits for {}", name);
   }
 
   std::string stages_text(const std::vector<std::size_t>& stages) const {
@@ -332,6 +403,7 @@ class Look {
     }
     if (!out_.loads.empty()) out += "Warps read a sum from TMEM. ";
     if (leaves) out += "Copies take the result out. ";
+    if (out.empty() && out_.stuck) out = standstill();
     if (out.empty() && view_.moves_by_threads()) {
       out = lanes_at(record_, view_.lanes(), p_.blocks.front(), 0, out_.at).sentence;
     }
@@ -342,7 +414,7 @@ class Look {
 
   // Nothing moves: who waits for what, or who runs.
   std::string standstill() const {
-    std::size_t running = 0, there = 0;
+    std::size_t running = 0, there = 0, stopped = 0;
     std::string waits;
     for (std::size_t i = 0; i < out_.warps.size(); ++i) {
       const TheatreWarp& warp = out_.warps[i];
@@ -350,9 +422,16 @@ class Look {
       if (warp.state == TheatreWarp::State::runs || warp.state == TheatreWarp::State::waits) {
         ++there;
       }
-      if (warp.barrier && waits.empty()) {
+      if (warp.state == TheatreWarp::State::stopped) ++stopped;
+      if ((warp.barrier || warp.event.end == sim::never_ends) &&
+          warp.state == TheatreWarp::State::waits && waits.empty()) {
         waits = fmt::format("warp {} {}", p_.warps[i].index, warp.doing);
       }
+    }
+    if (out_.stuck && out_.stuck == there) return fmt::format("Nobody goes on: {}.", waits);
+    if (there == 0 && stopped) {
+      return fmt::format("A fault ended the run here: {} warp{} had not exited.", stopped,
+                         stopped == 1 ? "" : "s");
     }
     if (there == 0) {
       return out_.at < view_.begin() ? "The CTA has not started." : "All warps have exited.";
@@ -426,36 +505,6 @@ StageContents contents_of(const TheatreView& view, const TheatreNow& now, std::s
     out.tiles.push_back(std::move(tile));
   }
   return out;
-}
-
-Dial dial_of(const TheatreBarrier& barrier) {
-  return {barrier.phase, barrier.share(), barrier.used, !barrier.waiting.empty()};
-}
-
-std::string dial_text(const TheatreBarrier& now, const std::string& name) {
-  std::string out = fmt::format("{}, phase {} (parity {})", name, now.phase, now.phase % 2);
-  if (now.arrivals_of) out += fmt::format(", {} of {} arrivals", now.arrivals, now.arrivals_of);
-  if (now.bytes_of) {
-    out += fmt::format(", {} of {} bytes", grouped(now.bytes), grouped(now.bytes_of));
-  }
-  const std::size_t waiting = now.waiting.size();
-  if (waiting)
-    out +=
-        fmt::format(", {}", waiting == 1 ? "1 warp waits" : fmt::format("{} warps wait", waiting));
-  return out;
-}
-
-std::string waiting_text(const sim::Pipeline& pipeline, const TheatreBarrier& barrier) {
-  if (barrier.waiting.empty()) return "";
-  std::uint32_t first = ~0u, last = 0;
-  for (const std::size_t warp : barrier.waiting) {
-    first = std::min(first, pipeline.warps[warp].index);
-    last = std::max(last, pipeline.warps[warp].index);
-  }
-  const std::size_t count = barrier.waiting.size();
-  if (first == last) return fmt::format("warp {} waits", first);
-  if (last - first + 1 == count) return fmt::format("warps {}-{} wait", first, last);
-  return fmt::format("{} warps wait", count);
 }
 
 }  // namespace tilescope

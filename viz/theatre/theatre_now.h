@@ -59,7 +59,8 @@ struct TheatreProduct {
 };
 
 struct TheatreWarp {
-  enum class State : std::uint8_t { absent, runs, waits, exited };
+  // `stopped`: a fault of the run, of whoever's, left it where it stood.
+  enum class State : std::uint8_t { absent, runs, waits, exited, stopped };
   State state = State::absent;
   sim::Event event;                    // what it does
   std::optional<std::size_t> barrier;  // that it waits for: Pipeline::barriers
@@ -76,6 +77,7 @@ struct TheatreNow {
   std::size_t queued = 0;                // products that are issued and have not begun
   std::vector<sim::EventId> loads;       // tcgen05.ld under way
   std::vector<TheatreWarp> warps;        // as Pipeline::warps
+  std::size_t stuck = 0;                 // of these, that wait for what never comes
   std::vector<sim::MemoryUse> written;   // parts of the output whose copies out are over
   std::string sentence;                  // what happens, in one or two sentences
 };

@@ -92,15 +92,12 @@ void TheatrePainter::draw_head() {
       heading_text, FontWeight::bold));
   const double clock = record_.device.times.clock;
   const auto at = static_cast<std::uint64_t>(std::max(0.0, s_.now.at));
-  std::string when = record_.timed
-                         ? fmt::format("cycle {} of {}", grouped(at),
-                                       grouped(static_cast<std::uint64_t>(s_.view.end())))
-                         : fmt::format("instruction {} of {}", grouped(at),
-                                       grouped(static_cast<std::uint64_t>(s_.view.end())));
+  std::string when = fmt::format("{} {}", record_.timed ? "cycle" : "instruction", grouped(at));
   if (record_.timed) {
     const std::string seconds = seconds_text(s_.now.at, clock);
     if (!seconds.empty()) when += fmt::format(" ({})", seconds);
   }
+  when += fmt::format(" of {}", grouped(static_cast<std::uint64_t>(s_.view.end())));
   std::string of = ranks_.size() == 1
                        ? cta(s_.rank)
                        : fmt::format("{} and {}, a pair", cta(ranks_[0]), p_.blocks[ranks_[1]]);

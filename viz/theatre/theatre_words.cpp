@@ -126,4 +126,34 @@ Json describe_theatre(const TheatreShown& shown) {
   return out;
 }
 
+Dial dial_of(const TheatreBarrier& barrier) {
+  return {barrier.phase, barrier.share(), barrier.used, !barrier.waiting.empty()};
+}
+
+std::string dial_text(const TheatreBarrier& now, const std::string& name) {
+  std::string out = fmt::format("{}, phase {} (parity {})", name, now.phase, now.phase % 2);
+  if (now.arrivals_of) out += fmt::format(", {} of {} arrivals", now.arrivals, now.arrivals_of);
+  if (now.bytes_of) {
+    out += fmt::format(", {} of {} bytes", grouped(now.bytes), grouped(now.bytes_of));
+  }
+  const std::size_t waiting = now.waiting.size();
+  if (waiting)
+    out +=
+        fmt::format(", {}", waiting == 1 ? "1 warp waits" : fmt::format("{} warps wait", waiting));
+  return out;
+}
+
+std::string waiting_text(const sim::Pipeline& pipeline, const TheatreBarrier& barrier) {
+  if (barrier.waiting.empty()) return "";
+  std::uint32_t first = ~0u, last = 0;
+  for (const std::size_t warp : barrier.waiting) {
+    first = std::min(first, pipeline.warps[warp].index);
+    last = std::max(last, pipeline.warps[warp].index);
+  }
+  const std::size_t count = barrier.waiting.size();
+  if (first == last) return fmt::format("warp {} waits", first);
+  if (last - first + 1 == count) return fmt::format("warps {}-{} wait", first, last);
+  return fmt::format("{} warps wait", count);
+}
+
 }  // namespace tilescope

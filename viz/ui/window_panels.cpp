@@ -6,6 +6,7 @@
 
 #include "viz/session/fault_view.h"
 #include "viz/session/start_card.h"
+#include "viz/session/theatre_session.h"
 #include "viz/ui/style.h"
 #include "viz/ui/window_ui.h"
 
@@ -123,14 +124,17 @@ void WindowUi::draw_status(const Brush& brush, const Session& session, ImVec2 at
   brush.line(at.x, at.y, at.x + size.x, at.y);
   ImFont* font = fonts_.words(TextSize::small);
   const View& view = view_of(session.state.view);
+  const auto theatre = view.id == ViewName::theatre ? theatre_of(session) : nullptr;
   const std::string hints =
       shows_start(session) ? "? lists all commands, Ctrl+Shift+P finds one"
       : view.id == ViewName::timeline
           ? "Scroll zooms, dragging adds up, click says why, Esc goes back"
-      : view.id == ViewName::why
+      : view.id == ViewName::why && picture_.why
           ? "Drag a slider, click a step for what it was, scroll the list, Esc goes back"
       : view.id == ViewName::product
           ? "Point at A, B or bytes to see where they are, click an element of D to open it"
+      : view.id == ViewName::theatre && theatre && theatre->moves_by_threads()
+          ? "Drag the strip to another time, click a warp to look at it"
       : view.id == ViewName::theatre
           ? "Drag the strip to another time, click a stage to follow what is in it"
       : view.list && picture_.accumulator && !picture_.accumulator->values.empty()
