@@ -76,6 +76,15 @@ TEST_F(Theatre, HandoffsOfAPersistentProductTellItsTilesApart) {
   EXPECT_LE(a["sums"][0]["drained"], a["sums"][1]["begin"]);
 }
 
+// A's tile is 64 x 64 and B's 256 x 64 of f16; a wgmma is of a whole warpgroup.
+TEST_F(Theatre, HandoffsHaveTheSizesOfCopiesAndAllWarpsOfAProduct) {
+  const Ended ended =
+      run({"explain", "handoffs", "wgmma_v4", "--m", "256", "--n", "256", "--k", "256"});
+  ASSERT_EQ(ended.exit_code, 0);
+  EXPECT_TRUE(has(ended.out, "8192 + 32768 bytes")) << ended.out;
+  EXPECT_TRUE(has(ended.out, "wgmma.mma_async, warps 4-7")) << ended.out;
+}
+
 // Two products of 256 x 256 share B; each is of both CTAs. The last commit of a stage comes closer
 // behind the last product than that of the sum, and nobody who reads the sum waits for it.
 TEST_F(Theatre, HandoffsOfAPairHaveItsWholeTiles) {

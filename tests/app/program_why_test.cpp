@@ -134,7 +134,53 @@ TEST_F(Why, VariantsAreRunAndSorted) {
       {"explain", "why", "wgmma_v7", "--variants", "--m", "256", "--n", "256", "--k", "256"});
   ASSERT_EQ(ladder_code, 0);
   EXPECT_EQ(ladder["variants"].size() + ladder["refused"].size(), 9u);
+  // Of the sizes that wgmma_v7 has where nobody says, also those whose own are others.
+  const auto [usual_code, usual] = run_json({"explain", "why", "wgmma_v7", "--variants"});
+  ASSERT_EQ(usual_code, 0);
+  const double own = end_of(run_json({"explain", "why", "wgmma_v7"}).second);
+  for (const json& each : usual["variants"]) {
+    EXPECT_GT(each["end"].get<double>(), 0.3 * own) << each["form"];
+  }
   EXPECT_EQ(run({"explain", "why", "matmul_tiled", "--variants"}).exit_code, 2);
+}
+
+TEST_F(Why, WhatCannotBeToldIsSaid) {
+  const Words kernel{"hgemm_v7", "--m", "256", "--n", "256", "--k", "512"};
+  const auto record = [&](const std::string& file, const Words& how) {
+    Words words{"run"};
+    words.insert(words.end(), kernel.begin(), kernel.end());
+    words.insert(words.end(), {"--record", file});
+    words.insert(words.end(), how.begin(), how.end());
+    EXPECT_EQ(run(words).exit_code, 0) << file;
+  };
+  record("lazy.tsr", {"--lazy"});
+  const Ended lazy = run({"explain", "why", "lazy.tsr"});
+  EXPECT_EQ(lazy.exit_code, 2);
+  EXPECT_TRUE(has(lazy.err, "has no time")) << lazy.err;
+  record("part.tsr", {"--record-time", "2000:4000"});
+  const Ended part = run({"explain", "why", "part.tsr"});
+  EXPECT_EQ(part.exit_code, 0);
+  EXPECT_TRUE(has(part.err, "were not kept one by one")) << part.err;
+  record("whole.tsr", {});
+  const Ended whole = run({"explain", "why", "whole.tsr"});
+  EXPECT_EQ(whole.exit_code, 0);
+  EXPECT_EQ(whole.err, "");
+
+  const std::string faults = std::string(TILESCOPE_SOURCE_DIR) + "/docs/faults/";
+  const auto broken = [&](const std::string& kind) {
+    return Words{faults + kind + "/broken.ptx", "--launch", faults + kind + "/launch.toml"};
+  };
+  Words assert_words{"explain", "why"}, dead{"run"};
+  for (const std::string& word : broken("assert")) assert_words.push_back(word);
+  const Ended fault = run(assert_words);
+  EXPECT_EQ(fault.exit_code, 3);
+  EXPECT_TRUE(has(fault.err, "its time until then")) << fault.err;
+  for (const std::string& word : broken("deadlock")) dead.push_back(word);
+  dead.insert(dead.end(), {"--record", "dead.tsr"});
+  EXPECT_EQ(run(dead).exit_code, 3);
+  const Ended recorded = run({"explain", "why", "dead.tsr"});
+  EXPECT_EQ(recorded.exit_code, 3);
+  EXPECT_TRUE(has(recorded.err, "does not say why")) << recorded.err;
 }
 
 TEST_F(Why, ABadShareIsRefusedWithASentence) {

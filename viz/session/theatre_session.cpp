@@ -27,6 +27,14 @@ std::shared_ptr<const TheatreView> theatre_of(const Session& session) {
   return cache.view->pipeline().blocks.empty() ? nullptr : cache.view;
 }
 
+std::optional<Emptiness> no_cluster(const Session& session) {
+  if (theatre_of(session)) return {};
+  return Emptiness{
+      fmt::format("The record of {} has no events of CTA {}: it keeps those of the first CTAs.",
+                  session.state.kernel->name, session.state.spot.block),
+      "look block 0", "Look at CTA 0"};
+}
+
 double theatre_time(const Session& session, const TheatreView& view) {
   const ViewState& state = session.state;
   if (state.theatre.at) return *state.theatre.at;

@@ -9,6 +9,7 @@
 
 #include "viz/session/panels.h"
 #include "viz/session/session.h"
+#include "viz/session/views.h"
 #include "viz/theatre/theatre_scene.h"
 
 namespace tilescope {
@@ -16,6 +17,8 @@ namespace tilescope {
 // The theatre of the block that is looked at, made where it is not yet. Null: there is no record,
 // or none of this block's events.
 std::shared_ptr<const TheatreView> theatre_of(const Session& session);
+// Why there is none, where there is a record.
+std::optional<Emptiness> no_cluster(const Session& session);
 // The time that is shown: as chosen; else where the machine stands in the run; else one with
 // something to see.
 double theatre_time(const Session& session, const TheatreView& view);

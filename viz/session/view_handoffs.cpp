@@ -26,11 +26,7 @@ std::optional<Emptiness> no_handoffs(const Session& session) {
                                  name),
                      "run", "Run"};
   }
-  if (theatre_of(session)) return {};
-  return Emptiness{
-      fmt::format("The record of {} has no events of CTA {}: it keeps those of the first CTAs.",
-                  name, state.spot.block),
-      "look block 0", "Look at CTA 0"};
+  return no_cluster(session);
 }
 
 Table as_table(const sim::HandoffsTable& of) {

@@ -23,11 +23,7 @@ std::optional<Emptiness> no_theatre(const Session& session) {
                                  name),
                      "run", "Run"};
   }
-  if (theatre_of(session)) return {};
-  return Emptiness{
-      fmt::format("The record of {} has no events of CTA {}: it keeps those of the first CTAs.",
-                  name, state.spot.block),
-      "look block 0", "Look at CTA 0"};
+  return no_cluster(session);
 }
 
 void draw_theatre_view(Session& session, Picture& out, const Drawing& how) {
