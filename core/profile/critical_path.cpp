@@ -4,8 +4,6 @@
 
 #include <algorithm>
 
-#include "core/profile/run_graph.h"
-
 namespace tilescope::sim {
 namespace {
 
@@ -58,11 +56,6 @@ std::string_view name_of(PathKind kind) {
                                                "wake-up",
                                                "stores on their way"};
   return names[static_cast<std::size_t>(kind)];
-}
-
-std::vector<PathStep> critical_path(const Timeline& timeline) {
-  const RunGraph graph(timeline);
-  return graph.path({}, graph.times({}));
 }
 
 std::array<Cycle, static_cast<std::size_t>(PathKind::count_)> totals_of(

@@ -40,10 +40,6 @@ struct PathStep {
   EventId event = no_event;  // that takes the time; of `wakes` the phase
 };
 
-// From the start of the run to its end, without gaps. Of the cluster whose last event ends last
-// among those that are kept whole.
-std::vector<PathStep> critical_path(const Timeline& timeline);
-
 // Cycles of each kind.
 std::array<Cycle, static_cast<std::size_t>(PathKind::count_)> totals_of(
     const std::vector<PathStep>& path);

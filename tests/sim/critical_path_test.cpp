@@ -12,6 +12,11 @@
 namespace tilescope::sim {
 namespace {
 
+std::vector<PathStep> critical_path(const Timeline& timeline) {
+  const RunGraph graph(timeline);
+  return graph.path({}, graph.times({}));
+}
+
 // A commit is caused by the product that it waited for, as a machine records it.
 Record with_commits() {
   Record record = test::pipeline_record();

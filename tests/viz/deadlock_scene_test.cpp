@@ -11,6 +11,14 @@
 namespace tilescope {
 namespace {
 
+Scene deadlock_scene(const DeadlockCause& cause, Size size, const Theme& theme) {
+  Scene out;
+  out.size = size;
+  out.theme = theme;
+  draw_deadlock(out, cause, {0, 0, size.width, size.height});
+  return out;
+}
+
 using Cause = DeadlockCause;
 
 Site at(std::uint32_t line, std::uint32_t warp) {

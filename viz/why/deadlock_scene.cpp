@@ -428,24 +428,6 @@ void draw_deadlock(Scene& scene, const Cause& cause, const Box& room, double scr
   scene.end();
 }
 
-Scene deadlock_scene(const Cause& cause, Size size, const Theme& theme) {
-  Scene out;
-  out.size = size;
-  out.theme = theme;
-  out.title = "Why nobody goes on";
-  Rectangle paper;
-  paper.box = {0, 0, size.width, size.height};
-  paper.fill = Ink(Role::paper);
-  out.add(paper);
-  double y = between + 4;
-  for (const std::string& each : wrapped(cause.sentence, size.width - 2 * between, 6)) {
-    out.add(words({between, y}, each, Role::text));
-    y += line;
-  }
-  draw_deadlock(out, cause, {0, y, size.width, std::max(0.0, size.height - y)});
-  return out;
-}
-
 Json describe_deadlock(const Cause& cause) {
   Json barriers = Json::array();
   for (const Cause::WaitedFor& b : cause.barriers) {

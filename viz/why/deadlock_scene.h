@@ -14,8 +14,6 @@ namespace tilescope {
 double deadlock_height(const DeadlockCause& cause, double width);
 // Drawn from `from` down to where it is cut, `scrolled` pixels up.
 void draw_deadlock(Scene& scene, const DeadlockCause& cause, const Box& room, double scrolled = 0);
-// Alone, with its sentence above it.
-Scene deadlock_scene(const DeadlockCause& cause, Size size, const Theme& theme);
 
 Json describe_deadlock(const DeadlockCause& cause);
 
