@@ -155,6 +155,30 @@ TEST(CriticalPath, TheTextHasTotalsAndTheWay) {
   }
 }
 
+// Three turns of a loop of two steps, 10 and 4 cycles, the last 13 and 4; then something else.
+TEST(CriticalPath, LinesThatRepeatAreToldOnce) {
+  const Record record = test::pipeline_record();
+  std::vector<PathStep> path{{PathKind::start, 0, 5, no_event}};
+  for (const Cycle copy : {10, 10, 13}) {
+    const Cycle from = path.back().to;
+    path.push_back({PathKind::copies_in, from, from + copy, no_event});
+    path.push_back({PathKind::products, from + copy, from + copy + 4, no_event});
+  }
+  path.push_back({PathKind::copies_out, path.back().to, path.back().to + 7, no_event});
+  const std::vector<PathLine> lines = lines_of(record, path);
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[1].kind, PathKind::copies_in);
+  EXPECT_EQ(lines[1].period, 2u);
+  EXPECT_EQ(lines[1].times, 3u);
+  EXPECT_EQ(lines[1].from, 5u);
+  EXPECT_EQ(lines[1].takes, 11u);  // (10 + 10 + 13) / 3
+  EXPECT_EQ(lines[2].kind, PathKind::products);
+  EXPECT_EQ(lines[2].period, 0u);
+  EXPECT_EQ(lines[2].takes, 4u);
+  EXPECT_EQ(lines[3].times, 1u);
+  EXPECT_NE(path_text(record, path).find("3 times these 2 lines, on average:"), std::string::npos);
+}
+
 TEST(CriticalPath, OfNothingIsEmpty) {
   const Record record;
   const Timeline timeline(record);
