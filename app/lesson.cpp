@@ -183,6 +183,7 @@ class Reading {
     show_view();
     if (panel.question) {
       print(wrapped("Exercise. " + plain_text(panel.question->question)));
+      for (const std::string& choice : panel.question->choices) print(wrapped(choice, "  "));
       print(wrapped(fmt::format("(the answer is {}; `hint` helps)", panel.question->form)));
     }
   }

@@ -86,6 +86,14 @@ Outcome<std::string> lesson_text(std::string_view name) {
   return std::string(asset->text());
 }
 
+Outcome<std::string> lesson_file(std::string_view name) {
+  const bool source = name.find('/') != name.npos;
+  const Outcome<Asset> asset =
+      load_asset(source ? std::string(name) : fmt::format("{}{}", kFolder, name));
+  if (!asset) return asset.error();
+  return std::string(asset->text());
+}
+
 Outcome<LessonProgress> saved_progress() {
   const fs::path path = progress_path();
   std::error_code ignored;

@@ -17,6 +17,8 @@ namespace tilescope {
 // Names of lessons/NAME.md, embedded and of TILESCOPE_ASSETS.
 std::vector<std::string> lesson_names();
 Outcome<std::string> lesson_text(std::string_view name);
+// "order.ptx", beside them; "kernels/elementwise/elementwise_add.cu", a source.
+Outcome<std::string> lesson_file(std::string_view name);
 
 // Nothing done yet where there is no file. Refused: a file that is none of ours.
 Outcome<LessonProgress> saved_progress();

@@ -13,6 +13,7 @@
 #include "app/kernel_cards.h"
 #include "app/kernel_options.h"
 #include "app/lesson_store.h"
+#include "app/lesson_trial.h"
 #include "app/pictures.h"
 #include "app/window_runs.h"
 #include "core/io/npy.h"
@@ -351,6 +352,18 @@ std::vector<std::string> AppBackend::lesson_names() const {
 
 Outcome<std::string> AppBackend::lesson_text(std::string_view name) const {
   return tilescope::lesson_text(name);
+}
+
+Outcome<std::string> AppBackend::lesson_file(std::string_view name) const {
+  return tilescope::lesson_file(name);
+}
+
+Outcome<Trial> AppBackend::try_kernel(std::string_view kernel) {
+  return tilescope::try_kernel(kernel);
+}
+
+Outcome<Trial> AppBackend::try_program(std::string_view ptx, std::string_view launch) {
+  return tilescope::try_program(ptx, launch);
 }
 
 // A place that cannot be written is no reason to stop a lesson.

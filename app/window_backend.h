@@ -44,6 +44,9 @@ class AppBackend : public Backend {
   std::optional<Error> export_film(const Film& film, const std::string& path) override;
   std::vector<std::string> lesson_names() const override;
   Outcome<std::string> lesson_text(std::string_view name) const override;
+  Outcome<std::string> lesson_file(std::string_view name) const override;
+  Outcome<Trial> try_kernel(std::string_view kernel) override;
+  Outcome<Trial> try_program(std::string_view ptx, std::string_view launch) override;
   std::optional<Error> keep_progress(const std::string& text) override;
 
   // Progress goes to the user's own file from here on (app/lesson_store.h); else nowhere.

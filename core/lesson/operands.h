@@ -10,6 +10,7 @@
 
 #include "core/language/language.h"
 #include "core/layout/text.h"
+#include "core/lesson/run_facts.h"
 #include "core/lesson/task.h"
 
 namespace tilescope {
@@ -64,6 +65,16 @@ std::span<const TaskRow> layout_tasks();
 std::span<const TaskRow> algebra_tasks();
 std::span<const TaskRow> tile_tasks();
 std::span<const TaskRow> run_tasks();
+std::span<const TaskRow> plain_tasks();
+std::span<const TaskRow> memory_tasks();
+std::span<const TaskRow> pipeline_tasks();
+std::span<const TaskRow> trial_tasks();
+
+// "one of add, copy or wait", in the order of the alphabet.
+std::string one_of(std::vector<std::string> words);
+// Without blanks around it, single blanks in it.
+std::string plain_word(std::string_view text);
+std::string lower_case(std::string text);
 
 // Tasks that count coordinates out stop here.
 inline constexpr std::int64_t most_counted = 1 << 16;

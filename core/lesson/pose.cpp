@@ -27,7 +27,7 @@ PosedExercise posed_exercise(const Exercise& exercise, const Drawn& numbers,
     fill(mistake.answer, numbers, problem);
     fill(mistake.sentence, numbers, problem);
   }
-  if (const auto task = make_task(posed.checker, {})) posed.form = words_of((*task)->form());
+  if (const auto task = make_task(posed.checker, {})) posed.form = (*task)->form_words();
   return posed;
 }
 
@@ -56,10 +56,11 @@ Judgement judge(const PosedExercise& exercise, std::string_view answer,
   if (!task) return {Is::unreadable, task.error().sentence};
   const Outcome<Reply> read = read_answer((*task)->form(), answer);
   if (!read) return {Is::unreadable, read.error().sentence};
-  if (const auto solution = (*task)->solution(); !solution) {
-    return {Is::unreadable, solution.error().sentence};
+  if ((*task)->predicts()) {
+    return {Is::kept, fmt::format("`{}`: run the kernel now, and see.", text(*read))};
   }
-  if ((*task)->accepts(*read)) return {Is::right, "Right."};
+  if (const auto problem = (*task)->problem()) return {Is::unreadable, problem->sentence};
+  if ((*task)->accepts(*read)) return {Is::right, (*task)->praise(*read)};
   for (const LessonMistake& mistake : exercise.mistakes) {
     const Outcome<Reply> slip = read_answer((*task)->form(), mistake.answer);
     if (slip && *slip == *read) return {Is::wrong, mistake.sentence};
@@ -68,6 +69,11 @@ Judgement judge(const PosedExercise& exercise, std::string_view answer,
     if (slip.answer == *read) return {Is::wrong, slip.sentence};
   }
   return {Is::wrong, (*task)->explain(*read)};
+}
+
+std::vector<std::string> choices(const PosedExercise& exercise, const RunEvidence& evidence) {
+  const auto task = make_task(exercise.checker, evidence);
+  return task ? (*task)->choices() : std::vector<std::string>();
 }
 
 Outcome<std::string> solution(const PosedExercise& exercise, const RunEvidence& evidence) {

@@ -14,8 +14,8 @@ namespace tilescope {
 
 struct PosedExercise {
   std::string question;
-  std::string checker;    // the task, operands filled in
-  std::string_view form;  // how an answer is written: "a number, such as 12"
+  std::string checker;  // the task, operands filled in
+  std::string form;     // how an answer is written: "a number, such as 12"
   std::vector<std::string> hints;
   std::vector<LessonMistake> mistakes;
 };
@@ -31,13 +31,17 @@ struct PosedStep {
 Outcome<PosedStep> pose(const LessonStep& step, std::uint64_t round);
 
 struct Judgement {
-  enum class Is : std::uint8_t { right, wrong, unreadable } is = Is::unreadable;
+  // kept: it is judged when the kernel has run.
+  enum class Is : std::uint8_t { right, wrong, unreadable, kept } is = Is::unreadable;
   std::string sentence;
 };
 
 // Unreadable: no answer of this form; it counts as no try.
 Judgement judge(const PosedExercise& exercise, std::string_view answer,
                 const RunEvidence& evidence);
+
+// What is to be put in order, a line each; most exercises have none.
+std::vector<std::string> choices(const PosedExercise& exercise, const RunEvidence& evidence);
 
 // The answer, for a learner who asks for it.
 Outcome<std::string> solution(const PosedExercise& exercise, const RunEvidence& evidence);

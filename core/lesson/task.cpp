@@ -37,8 +37,9 @@ std::vector<std::string> split_operands(std::string_view text) {
   return out;
 }
 
-std::array<std::span<const TaskRow>, 4> tables() {
-  return {layout_tasks(), algebra_tasks(), tile_tasks(), run_tasks()};
+std::array<std::span<const TaskRow>, 8> tables() {
+  return {layout_tasks(), algebra_tasks(), tile_tasks(),     run_tasks(),
+          plain_tasks(),  memory_tasks(),  pipeline_tasks(), trial_tasks()};
 }
 
 const TaskRow* row_named(std::string_view name) {
@@ -72,8 +73,11 @@ Outcome<Reply> read_number(std::string_view text) {
   if (digits.size() > 1 && std::string_view("TVtv").find(digits[0]) != digits.npos) {
     digits.remove_prefix(1);
   }
+  const bool hexadecimal = digits.substr(0, 2) == "0x" || digits.substr(0, 2) == "0X";
+  if (hexadecimal) digits.remove_prefix(2);
   std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  const auto [end, error] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), value, hexadecimal ? 16 : 10);
   if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) {
     return not_read(AnswerForm::number, text);
   }
@@ -91,6 +95,22 @@ Outcome<Reply> read_yes_no(std::string_view text) {
     if (word == no) return Reply(false);
   }
   return not_read(AnswerForm::yes_no, text);
+}
+
+// Letters, whatever stands between them.
+Outcome<Reply> read_order(std::string_view text) {
+  std::string order;
+  for (const char c : text) {
+    const auto letter = static_cast<unsigned char>(c);
+    if (std::isalpha(letter)) {
+      order +=
+          fmt::format("{}{}", order.empty() ? "" : " ", static_cast<char>(std::tolower(letter)));
+    } else if (std::string_view(" ,>-\t").find(c) == std::string_view::npos) {
+      return not_read(AnswerForm::order, text);
+    }
+  }
+  if (order.empty()) return not_read(AnswerForm::order, text);
+  return Reply(order);
 }
 
 // A layout or coordinate is written out: a call would leave the work to the program.
@@ -129,6 +149,7 @@ std::string text(const Reply& answer) {
   if (const auto* number = std::get_if<std::int64_t>(&answer)) return fmt::format("{}", *number);
   if (const auto* tuple = std::get_if<Tuple>(&answer)) return text(*tuple);
   if (const auto* layout = std::get_if<Layout>(&answer)) return text(*layout);
+  if (const auto* word = std::get_if<std::string>(&answer)) return *word;
   return std::get<bool>(answer) ? "yes" : "no";
 }
 
@@ -142,8 +163,35 @@ std::string_view words_of(AnswerForm form) {
       return "a layout, such as (4,8):(8,1)";
     case AnswerForm::yes_no:
       return "yes or no";
+    case AnswerForm::word:
+      return "a word";
+    case AnswerForm::order:
+      return "letters in order, such as b a c";
+    case AnswerForm::options:
+      return "options, such as --tile 128x256";
   }
   return "";
+}
+
+std::string plain_word(std::string_view text) {
+  std::string out;
+  for (const char c : trim(text)) {
+    const bool blank = std::isspace(static_cast<unsigned char>(c)) != 0;
+    if (blank && out.back() == ' ') continue;
+    out += blank ? ' ' : c;
+  }
+  return out;
+}
+
+std::string lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::optional<Error> Task::problem() const {
+  const Outcome<Reply> right = solution();
+  if (right) return {};
+  return right.error();
 }
 
 bool Task::accepts(const Reply& answer) const {
@@ -195,6 +243,8 @@ Outcome<Reply> read_answer(AnswerForm form, std::string_view text) {
   if (trim(text).size() > most) return not_read(form, text);
   if (form == AnswerForm::number) return read_number(text);
   if (form == AnswerForm::yes_no) return read_yes_no(text);
+  if (form == AnswerForm::order) return read_order(text);
+  if (form == AnswerForm::word || form == AnswerForm::options) return Reply(plain_word(text));
   return read_expression(form, text);
 }
 

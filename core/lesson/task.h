@@ -26,11 +26,54 @@
 //     outside_of(S, T, TILE)       how many elements of a tile are outside S
 //     wrong_element()              an element of the run's output that is wrong
 //     wrong_count()                how many are
+//
+// From the exercise's own numbers:
+//
+//     number_of(N [, NOUN])        the number N; NOUN is what it counts
+//     choice_of(RIGHT, OTHER...)   one of these words
+//
+// About memory; SWIZZLE is none, 32B, 64B or 128B, as tensor copies and descriptors name them:
+//
+//     bank_of(BYTE [, SWIZZLE])    the bank of a byte of shared memory
+//     ways_of(L, BYTES [, SWIZZLE])    wavefronts of a warp: lane l moves BYTES bytes at L(l) x
+//     BYTES swizzle_for(ROWS, BYTES)     what serves 16 bytes of each of ROWS rows of BYTES bytes
+//     soonest sectors_of(L, BYTES)         sectors of global memory that such a warp touches
+//     box_for(ROWS, COLUMNS, BYTES, SWIZZLE)   the box, (columns,rows), that brings a tile with the
+//                                  fewest tensor copies
+//     desc_field(start, BYTE)      a field of a shared memory descriptor, in its units; sbo: the
+//     desc_field(sbo, ROWS, COLUMNS, BYTES, SWIZZLE)   stride of 8 rows; advance: of a k-step
+//     idesc_of(D, A, B, M, N)      tcgen05's instruction descriptor: idesc_of(f32, f16, f16, 128,
+//     256)
+//
+// About the open kernel's run, CTA 0 of it; BARRIER is named as the views name it:
+//
+//     bytes_expected(BARRIER, PHASE)   bytes that this phase waits for; phases count from 0
+//     arrivals_expected(BARRIER)   arrivals that complete a phase
+//     parity_at(BARRIER, CYCLE)    the parity of the phase that runs then
+//     stage_read(CYCLE)            the stage that the product under way reads, or none
+//     step_read(CYCLE)             its k-step, or none
+//     waits_for(WARP, CYCLE)       the barrier that a warp waits for, or none
+//     stages_of()                  how many stages the ring has
+//     bound_of()                   what bounds it; may be answered before the run, and is judged
+//     then stuck_barrier() stuck_warp() of a deadlock: a barrier that somebody waits for; one who
+//     does fault_line()                 the source line of the first fault, else hazard
+//     bug_line(FILE)               a line of its source that FILE, the right one, does not have
+//
+// Judged by a run of their own:
+//
+//     order_of(NAME)               letters: the pieces of lessons/NAME.ptx in an order that is
+//     right,
+//                                  run by lessons/NAME.toml
+//     faster_than(KERNEL, PERCENT, TRY...)   options with which the kernel takes so much of its
+//     time
+//                                  at most; TRY are such, and whoever asks is told the first that
+//                                  does
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -39,6 +82,7 @@
 
 #include "core/error.h"
 #include "core/layout/layout.h"
+#include "core/lesson/run_facts.h"
 
 namespace tilescope {
 
@@ -52,12 +96,24 @@ struct RunEvidence {
     std::string got, want;
   };
   std::function<Element(std::int64_t row, std::int64_t column)> at;
+
+  std::shared_ptr<const RunFacts> facts;  // null: nothing has run
+  Workshop workshop;
 };
 
-using Reply = std::variant<std::int64_t, Tuple, Layout, bool>;
+// Words, orders and options are texts.
+using Reply = std::variant<std::int64_t, Tuple, Layout, bool, std::string>;
 std::string text(const Reply& answer);
 
-enum class AnswerForm : std::uint8_t { number, coordinate, layout, yes_no };
+enum class AnswerForm : std::uint8_t {
+  number,
+  coordinate,
+  layout,
+  yes_no,
+  word,     // a name, with single blanks in it
+  order,    // letters, as "b a c"
+  options,  // as a command line has them
+};
 // "a number, such as 12": what a learner is told who wrote something else.
 std::string_view words_of(AnswerForm form);
 
@@ -71,9 +127,17 @@ class Task {
 
   virtual ~Task() = default;
   virtual AnswerForm form() const = 0;
+  virtual std::string form_words() const { return std::string(words_of(form())); }
+  // What is to be put in order, a line each.
+  virtual std::vector<std::string> choices() const { return {}; }
+  // It may be answered now, and can be judged only when the kernel has run.
+  virtual bool predicts() const { return false; }
   // Refused only where there is no answer, as for a run that has not been.
   virtual Outcome<Reply> solution() const = 0;
+  // Why it cannot be judged; where a solution has to be looked for, without looking.
+  virtual std::optional<Error> problem() const;
   virtual bool accepts(const Reply& answer) const;  // as the solution is, where not said otherwise
+  virtual std::string praise(const Reply&) const { return "Right."; }
   virtual std::vector<Slip> slips() const { return {}; }
   virtual std::string explain(const Reply& wrong) const = 0;
 };

@@ -3,98 +3,81 @@
 
 #include <algorithm>
 
-#include "core/lesson/pose.h"
+#include "tests/lesson/task_case.h"
 
-namespace tilescope {
+namespace tilescope::test {
 namespace {
-
-PosedExercise asked(const std::string& checker) {
-  return {"", checker, "", {"", ""}, {}};
-}
-
-struct Case {
-  std::string checker, right, wrong, words;  // words of the explanation
-};
-
-void PrintTo(const Case& c, std::ostream* out) {
-  *out << c.checker << " <- " << c.wrong;
-}
 
 const std::string kQuadpair = "((2,2,2),(2,2,2)):((1,16,4),(8,2,32))";
 
-class Tasks : public ::testing::TestWithParam<Case> {};
+class Tasks : public ::testing::TestWithParam<TaskCase> {};
 
 TEST_P(Tasks, TakesTheAnswerAndExplainsTheSlip) {
-  const Case& c = GetParam();
-  const auto answer = solution(asked(c.checker), {});
-  ASSERT_TRUE(answer.ok()) << answer.error().sentence;
-  EXPECT_EQ(*answer, c.right);
-  EXPECT_EQ(judge(asked(c.checker), c.right, {}).is, Judgement::Is::right);
-  const Judgement verdict = judge(asked(c.checker), c.wrong, {});
-  EXPECT_EQ(verdict.is, Judgement::Is::wrong) << verdict.sentence;
-  EXPECT_NE(verdict.sentence.find(c.words), std::string::npos) << verdict.sentence;
+  check(GetParam(), {});
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Each, Tasks,
     ::testing::Values(
-        Case{"offset_of((4,8):(8,1), (1,5))", "13", "41", "other way round"},
-        Case{"offset_of((4,8):(8,1), (1,5))", "13", "21", "counted"},
-        Case{"offset_of((4,8):(10,1), (1,5))", "15", "13", "along the rows"},
-        Case{"offset_of((4,8):(8,1), (1,5))", "13", "6", "added"},
-        Case{"offset_of((4,8):(8,1), (1,5))", "13", "14", "that of (1,6)"},
-        Case{"offset_of((4,8):(8,1), (1,5))", "13", "99", "No coordinate"},
-        Case{"offset_of((3,(2,2)):(59,(28,1)), 5)", "146", "1",
-             "Index 5 is the coordinate (2,(1,0)) of the shape (3,(2,2))"},
-        Case{"offset_of((3,(2,2)):(59,(28,1)), 5)", "146", "3",
-             "You added the numbers of (2,(1,0))"},
-        Case{"offset_of((4,2):(1,16), 6)", "18", "6", "Index 6 is the coordinate (2,1)"},
-        Case{"offset_of((4,(2,3)):(2,(1,8)), (1,3))", "11", "99",
-             "Here (1,3) is the coordinate (1,(1,1))"},
-        Case{"coordinate_of((4,8):(8,1), 13)", "(1,5)", "(1,4)", "has offset 12"},
-        Case{"coordinate_of((4,8):(8,1), 11)", "(1,3)", "(3,1)", "changed places"},
-        Case{"coordinate_of((4,8):(8,1), 13)", "(1,5)", "(0,13)", "no coordinate"},
-        Case{"index_of((4,8), (1,5))", "21", "13", "NumPy"},
-        Case{"index_of((4,8), (1,5))", "21", "22", "begins at 0"},
-        Case{"index_of((4,8), (1,5))", "21", "9", "Number 9 is (1,2)"},
-        Case{"size_of((4,8):(10,1))", "32", "38", "how far"},
-        Case{"size_of((4,8):(10,1))", "32", "12", "added the extents"},
-        Case{"cosize_of((4,8):(10,1))", "38", "37", "one more"},
-        Case{"cosize_of((4,8):(10,1))", "38", "32", "how many elements"},
-        Case{"same_function((4,8):(8,1), coordinate)", "(4,8):(8,1)", "(4,8):(1,8)",
-             "coordinate 1 to 1"},
-        Case{"same_function(get(" + kQuadpair + ",0), thread)", "(2,2,2):(1,16,4)",
-             "(2,2,2):(1,4,16)", "thread 2 to 4, and it is at 16"},
-        Case{"same_function(4:1)", "4:1", "5:1", "for 5 coordinates"},
-        Case{"composition_at((6,2):(8,2), (4,3):(3,1), 5)", "32", "4", "where"},
-        Case{"composition_at((6,2):(8,2), (4,3):(3,1), 5)", "32", "40", "itself"},
-        Case{"composition_of((6,2):(8,2), (4,3):(3,1))", "((2,2),3):((24,2),8)", "(4,3):(24,8)",
-             "At 2 yours answers 48"},
-        Case{"composition_of((6,2):(8,2), (4,3):(3,1))", "((2,2),3):((24,2),8)", "4:24",
-             "Yours has 4 elements"},
-        Case{"complement_of((2,2):(1,6), 24)", "(3,2):(2,12)", "(3,2):(2,6)", "reach offset 6"},
-        Case{"complement_of((2,2):(1,6), 24)", "(3,2):(2,12)", "3:2", "No copy reaches offset 12"},
-        Case{"complement_of((2,2):(1,6), 24)", "(3,2):(2,12)", "(3,2):(2,24)", "leave the range"},
-        Case{"complement_of((2,2):(1,6), 24)", "(3,2):(2,12)", "(2,3):(12,2)", "not in order"},
-        Case{"divide_mode(12:1, 4:3, 0)", "4:3", "3:1", "where the tiles begin"},
-        Case{"divide_mode(12:1, 4:3, 1)", "3:1", "4:3", "inside one tile"},
-        Case{"divide_mode(12:1, 4:3, 0)", "4:3", "4:1", "as element 1 of the tile"},
-        Case{"tile_of((8,12), (4,4), (5,6))", "3", "4", "along the rows"},
-        Case{"tile_of((8,12), (4,4), (5,6))", "3", "9", "inside its tile"},
-        Case{"tile_of((8,12), (4,4), (5,6))", "3", "0", "ends with (3,3)"},
-        Case{"thread_at(" + kQuadpair + ", (8,8), (1,2))", "3", "5", "not among"},
-        Case{"thread_at(" + kQuadpair + ", (8,8), (3,0))", "1", "2", "which of its values"},
-        Case{"value_at(" + kQuadpair + ", (8,8), (3,0))", "2", "1", "That is the thread"},
-        Case{"value_at(" + kQuadpair + ", (8,8), (3,0))", "2", "4", "is at (1,4)"},
-        Case{"place_of(" + kQuadpair + ", (8,8), 3, 0)", "(1,2)", "(2,1)",
-             "thread 0, as its value 3"},
-        Case{"tiles_for((37,150), (16,128))", "6", "2", "full tiles"},
-        Case{"tiles_for((37,150), (16,128))", "6", "3", "around the edge"},
-        Case{"tiles_for((37,150), (16,128))", "6", "5", "multiplied"},
-        Case{"predicate_of((37,150), (36,149))", "yes", "no", "149 < 150 holds"},
-        Case{"predicate_of((37,150), (36,150))", "no", "yes", "does not hold"},
-        Case{"outside_of((37,150), (16,128), 5)", "1938", "110", "are inside"},
-        Case{"outside_of((37,150), (16,128), 5)", "1938", "2048", "all of the tile"}));
+        TaskCase{"offset_of((4,8):(8,1), (1,5))", "13", "41", "other way round"},
+        TaskCase{"offset_of((4,8):(8,1), (1,5))", "13", "21", "counted"},
+        TaskCase{"offset_of((4,8):(10,1), (1,5))", "15", "13", "along the rows"},
+        TaskCase{"offset_of((4,8):(8,1), (1,5))", "13", "6", "added"},
+        TaskCase{"offset_of((4,8):(8,1), (1,5))", "13", "14", "that of (1,6)"},
+        TaskCase{"offset_of((4,8):(8,1), (1,5))", "13", "99", "No coordinate"},
+        TaskCase{"offset_of((3,(2,2)):(59,(28,1)), 5)", "146", "1",
+                 "Index 5 is the coordinate (2,(1,0)) of the shape (3,(2,2))"},
+        TaskCase{"offset_of((3,(2,2)):(59,(28,1)), 5)", "146", "3",
+                 "You added the numbers of (2,(1,0))"},
+        TaskCase{"offset_of((4,2):(1,16), 6)", "18", "6", "Index 6 is the coordinate (2,1)"},
+        TaskCase{"offset_of((4,(2,3)):(2,(1,8)), (1,3))", "11", "99",
+                 "Here (1,3) is the coordinate (1,(1,1))"},
+        TaskCase{"coordinate_of((4,8):(8,1), 13)", "(1,5)", "(1,4)", "has offset 12"},
+        TaskCase{"coordinate_of((4,8):(8,1), 11)", "(1,3)", "(3,1)", "changed places"},
+        TaskCase{"coordinate_of((4,8):(8,1), 13)", "(1,5)", "(0,13)", "no coordinate"},
+        TaskCase{"index_of((4,8), (1,5))", "21", "13", "NumPy"},
+        TaskCase{"index_of((4,8), (1,5))", "21", "22", "begins at 0"},
+        TaskCase{"index_of((4,8), (1,5))", "21", "9", "Number 9 is (1,2)"},
+        TaskCase{"size_of((4,8):(10,1))", "32", "38", "how far"},
+        TaskCase{"size_of((4,8):(10,1))", "32", "12", "added the extents"},
+        TaskCase{"cosize_of((4,8):(10,1))", "38", "37", "one more"},
+        TaskCase{"cosize_of((4,8):(10,1))", "38", "32", "how many elements"},
+        TaskCase{"same_function((4,8):(8,1), coordinate)", "(4,8):(8,1)", "(4,8):(1,8)",
+                 "coordinate 1 to 1"},
+        TaskCase{"same_function(get(" + kQuadpair + ",0), thread)", "(2,2,2):(1,16,4)",
+                 "(2,2,2):(1,4,16)", "thread 2 to 4, and it is at 16"},
+        TaskCase{"same_function(4:1)", "4:1", "5:1", "for 5 coordinates"},
+        TaskCase{"composition_at((6,2):(8,2), (4,3):(3,1), 5)", "32", "4", "where"},
+        TaskCase{"composition_at((6,2):(8,2), (4,3):(3,1), 5)", "32", "40", "itself"},
+        TaskCase{"composition_of((6,2):(8,2), (4,3):(3,1))", "((2,2),3):((24,2),8)", "(4,3):(24,8)",
+                 "At 2 yours answers 48"},
+        TaskCase{"composition_of((6,2):(8,2), (4,3):(3,1))", "((2,2),3):((24,2),8)", "4:24",
+                 "Yours has 4 elements"},
+        TaskCase{"complement_of((2,2):(1,6), 24)", "(3,2):(2,12)", "(3,2):(2,6)", "reach offset 6"},
+        TaskCase{"complement_of((2,2):(1,6), 24)", "(3,2):(2,12)", "3:2",
+                 "No copy reaches offset 12"},
+        TaskCase{"complement_of((2,2):(1,6), 24)", "(3,2):(2,12)", "(3,2):(2,24)",
+                 "leave the range"},
+        TaskCase{"complement_of((2,2):(1,6), 24)", "(3,2):(2,12)", "(2,3):(12,2)", "not in order"},
+        TaskCase{"divide_mode(12:1, 4:3, 0)", "4:3", "3:1", "where the tiles begin"},
+        TaskCase{"divide_mode(12:1, 4:3, 1)", "3:1", "4:3", "inside one tile"},
+        TaskCase{"divide_mode(12:1, 4:3, 0)", "4:3", "4:1", "as element 1 of the tile"},
+        TaskCase{"tile_of((8,12), (4,4), (5,6))", "3", "4", "along the rows"},
+        TaskCase{"tile_of((8,12), (4,4), (5,6))", "3", "9", "inside its tile"},
+        TaskCase{"tile_of((8,12), (4,4), (5,6))", "3", "0", "ends with (3,3)"},
+        TaskCase{"thread_at(" + kQuadpair + ", (8,8), (1,2))", "3", "5", "not among"},
+        TaskCase{"thread_at(" + kQuadpair + ", (8,8), (3,0))", "1", "2", "which of its values"},
+        TaskCase{"value_at(" + kQuadpair + ", (8,8), (3,0))", "2", "1", "That is the thread"},
+        TaskCase{"value_at(" + kQuadpair + ", (8,8), (3,0))", "2", "4", "is at (1,4)"},
+        TaskCase{"place_of(" + kQuadpair + ", (8,8), 3, 0)", "(1,2)", "(2,1)",
+                 "thread 0, as its value 3"},
+        TaskCase{"tiles_for((37,150), (16,128))", "6", "2", "full tiles"},
+        TaskCase{"tiles_for((37,150), (16,128))", "6", "3", "around the edge"},
+        TaskCase{"tiles_for((37,150), (16,128))", "6", "5", "multiplied"},
+        TaskCase{"predicate_of((37,150), (36,149))", "yes", "no", "149 < 150 holds"},
+        TaskCase{"predicate_of((37,150), (36,150))", "no", "yes", "does not hold"},
+        TaskCase{"outside_of((37,150), (16,128), 5)", "1938", "110", "are inside"},
+        TaskCase{"outside_of((37,150), (16,128), 5)", "1938", "2048", "all of the tile"}));
 
 TEST(Task, EveryTaskIsNamedOnceAndTried) {
   const std::vector<std::string_view> names = task_names();
@@ -161,4 +144,4 @@ TEST(Task, AMistakeOfTheLessonIsToldFirst) {
 }
 
 }  // namespace
-}  // namespace tilescope
+}  // namespace tilescope::test

@@ -11,6 +11,7 @@
 #include "viz/commands/overlay_sheets.h"
 #include "viz/commands/rebuild.h"
 #include "viz/commands/share.h"
+#include "viz/session/lesson_evidence.h"
 #include "viz/session/lesson_panel.h"
 #include "viz/session/panels.h"
 
@@ -23,7 +24,7 @@ class Lessons : public test::SessionTest {
  protected:
   // The answer to the open exercise, computed as the checker does.
   std::string right() {
-    return *solution(*session.state.lesson.sheet->step.exercise, evidence_of(session));
+    return *solution(*session.state.lesson.sheet->step.exercise, evidence_of(session, backend));
   }
   LessonPanel panel() { return *lesson_panel(session); }
 };

@@ -1,6 +1,7 @@
 // The lesson's panel in the window: reached by mouse and by keyboard, read by its labels.
 #include "tests/viz/ui_stage.h"
 #include "viz/commands/overlay_sheets.h"
+#include "viz/session/lesson_evidence.h"
 #include "viz/session/lesson_panel.h"
 
 namespace tilescope {
@@ -64,7 +65,7 @@ TEST_F(LessonWindow, AnAnswerIsTypedAndEntered) {
   act("lesson next");
   settle();
   const std::string right =
-      *solution(*session.state.lesson.sheet->step.exercise, evidence_of(session));
+      *solution(*session.state.lesson.sheet->step.exercise, evidence_of(session, backend));
   // Tab reaches the field among others that take text.
   for (int i = 0; i < 100 && !panel().question->verdict; ++i) {
     press(ui::Key::tab);

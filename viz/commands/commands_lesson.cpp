@@ -102,8 +102,8 @@ Answer run_answer(Session& session, Backend& backend, std::string_view arguments
   return answer_exercise(session, backend, unquoted(arguments));
 }
 
-Answer run_hint(Session& session, Backend&, std::string_view) {
-  return give_hint(session);
+Answer run_hint(Session& session, Backend& backend, std::string_view) {
+  return give_hint(session, backend);
 }
 
 Answer run_glossary(Session& session, Backend& backend, std::string_view arguments) {

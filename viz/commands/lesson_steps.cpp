@@ -4,6 +4,7 @@
 
 #include "viz/commands/commands.h"
 #include "viz/commands/overlay_sheets.h"
+#include "viz/session/lesson_evidence.h"
 
 namespace tilescope {
 namespace {
@@ -41,7 +42,8 @@ Outcome<std::size_t> find_lesson(Session& session, const Backend& backend, std::
   return no_lesson(*shelf, name);
 }
 
-Outcome<std::shared_ptr<const LessonPage>> sheet_of(const Lesson& lesson, std::size_t which,
+Outcome<std::shared_ptr<const LessonPage>> sheet_of(const Session& session, Backend& backend,
+                                                    const Lesson& lesson, std::size_t which,
                                                     std::size_t at, std::uint64_t round) {
   Outcome<PosedStep> posed = pose(lesson.steps[at], round);
   if (!posed) return posed.error();
@@ -58,6 +60,9 @@ Outcome<std::shared_ptr<const LessonPage>> sheet_of(const Lesson& lesson, std::s
       picture = std::make_shared<const LayoutView>(std::move(*view));
     }
     sheet->pictures.push_back(std::move(picture));
+  }
+  if (sheet->step.exercise) {
+    sheet->choices = choices(*sheet->step.exercise, evidence_of(session, backend));
   }
   return std::shared_ptr<const LessonPage>(std::move(sheet));
 }
@@ -104,16 +109,6 @@ std::optional<Error> set_view_at_once(Session& session, Backend& backend,
   return problem;
 }
 
-// What was done is handed over to be kept. The first time that it cannot be, why, behind what else
-// there is to say: a place that cannot be written is no reason to stop a lesson.
-std::string kept(Session& session, Backend& backend) {
-  const std::optional<Error> problem = backend.keep_progress(progress_text(session.progress));
-  const bool told = session.progress_told;
-  session.progress_told = problem.has_value();
-  if (!problem || told) return "";
-  return fmt::format(" This is not saved: {} The next step tries again.", problem->sentence);
-}
-
 }  // namespace
 
 Outcome<std::string> open_lesson(Session& session, Backend& backend, std::string_view name,
@@ -137,7 +132,7 @@ Outcome<std::string> lay_out_step(Session& session, Backend& backend, std::strin
   const Lesson& lesson = *place.open();
   if (step >= lesson.steps.size()) return no_step(lesson);
   if (round >= most_rounds) return no_round();
-  auto sheet = sheet_of(lesson, *found, step, round);
+  auto sheet = sheet_of(session, backend, lesson, *found, step, round);
   if (!sheet) return sheet.error();
   place.step = step;
   place.round = round;
@@ -160,7 +155,7 @@ Outcome<std::string> go_to_step(Session& session, Backend& backend, std::size_t 
   const bool same = place.sheet && place.lesson == place.sheet->lesson && step == place.sheet->at &&
                     round == place.sheet->round;
   auto sheet = same ? Outcome<std::shared_ptr<const LessonPage>>(place.sheet)
-                    : sheet_of(*lesson, place.lesson, step, round);
+                    : sheet_of(session, backend, *lesson, place.lesson, step, round);
   if (!sheet) return sheet.error();
   if (auto error = set_view_at_once(session, backend, (*sheet)->step.commands)) return *error;
   place.step = step;
@@ -170,7 +165,7 @@ Outcome<std::string> go_to_step(Session& session, Backend& backend, std::size_t 
   session.state.lesson = place;
   session.progress.lessons[lesson->name].seen.insert(lesson->steps[step].title);
   return fmt::format("{}, step {} of {}: {}.{}", lesson->title, step + 1, lesson->steps.size(),
-                     place.sheet->step.title, kept(session, backend));
+                     place.sheet->step.title, keep_progress(session, backend));
 }
 
 Outcome<std::string> answer_exercise(Session& session, Backend& backend, std::string_view answer) {
@@ -178,16 +173,11 @@ Outcome<std::string> answer_exercise(Session& session, Backend& backend, std::st
   if (!place.sheet || !place.sheet->step.exercise) {
     return Error{ErrorKind::usage, "Nothing is asked here; an exercise of a lesson asks.", ""};
   }
-  LessonState& work = lesson_state(session);
-  work.answer = answer;
-  work.verdict = judge(*place.sheet->step.exercise, answer, evidence_of(session));
-  if (work.verdict->is != Judgement::Is::right || work.told) return work.verdict->sentence;
-  const Lesson& lesson = *place.open();
-  session.progress.lessons[lesson.name].solved.insert(lesson.steps[place.step].title);
-  return work.verdict->sentence + kept(session, backend);
+  lesson_state(session).answer = answer;
+  return judge_answer(session, backend);
 }
 
-Outcome<std::string> give_hint(Session& session) {
+Outcome<std::string> give_hint(Session& session, Backend& backend) {
   const LessonPlace& place = session.state.lesson;
   if (!place.sheet || !place.sheet->step.exercise) {
     return Error{ErrorKind::usage,
@@ -196,9 +186,9 @@ Outcome<std::string> give_hint(Session& session) {
   const PosedExercise& exercise = *place.sheet->step.exercise;
   LessonState& work = lesson_state(session);
   if (work.hints < exercise.hints.size()) return exercise.hints[work.hints++];
-  const Outcome<std::string> answer = solution(exercise, evidence_of(session));
+  const Outcome<std::string> answer = solution(exercise, evidence_of(session, backend));
   if (!answer) return answer.error();
-  work.told = true;
+  work.told = *answer;
   return fmt::format("The answer is {}. `lesson again` asks with other numbers.", *answer);
 }
 

@@ -29,6 +29,6 @@ Outcome<std::string> go_to_step(Session& session, Backend& backend, std::size_t 
 // The verdict is kept too. Refused where there is no exercise.
 Outcome<std::string> answer_exercise(Session& session, Backend& backend, std::string_view answer);
 // The first hint, the second, then the answer.
-Outcome<std::string> give_hint(Session& session);
+Outcome<std::string> give_hint(Session& session, Backend& backend);
 
 }  // namespace tilescope

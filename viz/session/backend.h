@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/lesson/run_facts.h"
 #include "core/run/job.h"
 #include "viz/layout/layout_view.h"
 #include "viz/machine/live_run.h"
@@ -108,6 +109,18 @@ class Backend {
   virtual std::vector<std::string> lesson_names() const { return {}; }
   virtual Outcome<std::string> lesson_text(std::string_view name) const {
     return Error{ErrorKind::unknown, "There is no lesson `" + std::string(name) + "`.", ""};
+  }
+  // What lies beside the lessons ("order.ptx"), or a source that the program carries.
+  virtual Outcome<std::string> lesson_file(std::string_view name) const {
+    return Error{ErrorKind::unknown, "There is no file `" + std::string(name) + "`.", ""};
+  }
+  // Runs that are only judged, to their end, beside what is open: a kernel with its options as
+  // `open` takes them; a program with its launch file.
+  virtual Outcome<Trial> try_kernel(std::string_view /*kernel*/) {
+    return Error{ErrorKind::unsupported, "Nothing here can run it.", ""};
+  }
+  virtual Outcome<Trial> try_program(std::string_view /*ptx*/, std::string_view /*launch*/) {
+    return Error{ErrorKind::unsupported, "Nothing here can run it.", ""};
   }
   virtual std::optional<Error> keep_progress(const std::string& /*text*/) { return {}; }
 };

@@ -28,7 +28,8 @@ LessonBlock block_of(const LessonPart& part, std::shared_ptr<const LayoutView> p
   return block;
 }
 
-LessonQuestion question_of(const Session& session, const PosedExercise& exercise, bool solved) {
+LessonQuestion question_of(const Session& session, const LessonPage& page, bool solved) {
+  const PosedExercise& exercise = *page.step.exercise;
   const LessonState& work = lesson_state(session);
   LessonQuestion out;
   out.question = spans_of(exercise.question);
@@ -36,12 +37,10 @@ LessonQuestion question_of(const Session& session, const PosedExercise& exercise
   out.answer = work.answer;
   out.verdict = work.verdict;
   for (std::size_t i = 0; i < work.hints; ++i) out.hints.push_back(spans_of(exercise.hints[i]));
-  if (work.told) {
-    const Outcome<std::string> answer = solution(exercise, evidence_of(session));
-    out.told = answer ? *answer : answer.error().sentence;
-  }
+  out.told = work.told;
+  out.choices = page.choices;
   const bool right = work.verdict && work.verdict->is == Judgement::Is::right;
-  if (!work.told && !right) {
+  if (work.told.empty() && !right) {
     out.hint_button = work.hints == 0                      ? "Hint"
                       : work.hints < exercise.hints.size() ? "Another hint"
                                                            : "Show the answer";
@@ -59,6 +58,7 @@ Json texts_of(const std::vector<std::vector<TextSpan>>& all) {
 Json question_json(const LessonQuestion& question) {
   Json out;
   out["question"] = plain_text(question.question);
+  if (!question.choices.empty()) out["choices"] = question.choices;
   out["form"] = question.form;
   if (!question.answer.empty()) out["answer"] = question.answer;
   if (question.verdict) out["verdict"] = question.verdict->sentence;
@@ -121,7 +121,7 @@ std::optional<LessonPanel> lesson_panel(const Session& session) {
     out.blocks.push_back(block_of(step.parts[i], place.sheet->pictures[i]));
   }
   out.commands = step.commands;
-  if (step.exercise) out.question = question_of(session, *step.exercise, out.done[out.step]);
+  if (step.exercise) out.question = question_of(session, *place.sheet, out.done[out.step]);
   const std::vector<Lesson>& all = place.shelf->lessons;
   if (out.step + 1 == out.steps && place.lesson + 1 < all.size()) {
     out.next_lesson = all[place.lesson + 1].name;

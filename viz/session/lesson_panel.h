@@ -31,8 +31,9 @@ struct LessonBlock {
 
 struct LessonQuestion {
   std::vector<TextSpan> question;
-  std::string form;    // "a number, such as 12"
-  std::string answer;  // given last
+  std::vector<std::string> choices;  // what is to be put in order: "a: starts the copy"
+  std::string form;                  // "a number, such as 12"
+  std::string answer;                // given last
   std::optional<Judgement> verdict;
   std::vector<std::vector<TextSpan>> hints;  // shown so far
   std::string told;                          // the answer, where it was asked for

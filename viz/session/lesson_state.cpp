@@ -51,25 +51,4 @@ std::string step_command(const ViewState& state) {
   return lesson ? fmt::format("lesson {} {}", lesson->name, state.lesson.step + 1) : "";
 }
 
-RunEvidence evidence_of(const Session& session) {
-  RunEvidence evidence;
-  const std::shared_ptr<const DiffView> view = session.state.diff;
-  if (!view) return evidence;
-  const DifferenceSource& source = view->source();
-  evidence.done = true;
-  evidence.rows = source.rows();
-  evidence.columns = source.columns();
-  evidence.wrong = view->wrong_count();
-  const std::vector<Element> first = view->wrong_bins(1, 0, 0, evidence.rows, evidence.columns, 1);
-  if (!first.empty()) evidence.first_wrong = first[0].row * evidence.columns + first[0].column;
-  evidence.at = [view](std::int64_t row, std::int64_t column) {
-    float difference = 0;
-    std::uint8_t wrong = 0;
-    view->source().read(row, column, {&difference, 1}, {&wrong, 1});
-    return RunEvidence::Element{wrong != 0, view->source().got(row, column),
-                                view->source().want(row, column)};
-  };
-  return evidence;
-}
-
 }  // namespace tilescope

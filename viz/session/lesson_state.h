@@ -39,6 +39,7 @@ struct LessonPage {
   std::uint64_t round = 0;
   PosedStep step;
   std::vector<std::shared_ptr<const LayoutView>> pictures;  // one a part; null for text
+  std::vector<std::string> choices;                         // what the exercise has put in order
 };
 
 struct LessonPlace {
@@ -59,7 +60,7 @@ struct LessonState {
   std::string answer;
   std::optional<Judgement> verdict;
   std::size_t hints = 0;  // shown
-  bool told = false;      // the answer was asked for
+  std::string told;       // the answer, where it was asked for
 };
 
 // What passes of the step that is open; blank where it was another's.
@@ -72,8 +73,5 @@ std::shared_ptr<const LessonIndex> shelf_of(Session& session, const Backend& bac
 // "lesson layouts 4", the command that goes to the open step: what undo calls it. Empty where no
 // lesson is open.
 std::string step_command(const ViewState& state);
-
-// What the open result says, for exercises about a run.
-RunEvidence evidence_of(const Session& session);
 
 }  // namespace tilescope

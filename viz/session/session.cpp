@@ -6,6 +6,7 @@
 
 #include "viz/session/fault_view.h"
 #include "viz/session/files.h"
+#include "viz/session/lesson_evidence.h"
 #include "viz/session/open.h"
 #include "viz/session/result_view.h"
 #include "viz/session/seek.h"
@@ -109,6 +110,9 @@ bool take_result(Session& session, Backend& backend) {
   if (!bad && ended.end == RunResult::End::done && session.state.timeline) {
     const std::string& verdict = session.state.timeline->statistics().verdict;
     if (!verdict.empty()) session.message.text += " " + verdict;
+  }
+  if (const std::string judged = judge_kept_answer(session, backend); !judged.empty()) {
+    session.message.text = judged;
   }
   return true;
 }

@@ -144,6 +144,9 @@ void WindowUi::draw_question(const Brush& brush, const Session& session,
   put_line(brush, fonts_.strong(TextSize::small), Role::text,
            question.solved ? "Exercise, solved" : "Exercise", 24);
   put_text(brush, question.question, Role::text, 0, 8, &known);
+  for (const std::string& choice : question.choices) {
+    put_text(brush, {{TextSpan::Kind::code, choice}}, Role::text, 12, 4);
+  }
   draw_answer_field(brush, session, question);
   if (question.verdict) put_verdict(brush, *question.verdict);
   for (const auto& hint : question.hints) put_text(brush, hint, Role::quiet, 12, 4);

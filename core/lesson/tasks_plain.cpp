@@ -1,0 +1,101 @@
+// Tasks whose answer follows from the exercise's own numbers: a number of them, or one word of a
+// few.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "core/lesson/operands.h"
+
+namespace tilescope {
+namespace {
+
+class NumberOf : public Task {
+ public:
+  NumberOf(std::int64_t number, std::string noun) : number_(number), noun_(std::move(noun)) {}
+
+  AnswerForm form() const override { return AnswerForm::number; }
+  Outcome<Reply> solution() const override { return Reply(number_); }
+  std::string explain(const Reply& wrong) const override {
+    const std::int64_t n = number_in(wrong);
+    const std::string what = noun_.empty() ? "It" : fmt::format("The {}", noun_);
+    if (n == number_ + 1 || n == number_ - 1) {
+      return fmt::format("{} is not {}, but it is next to that: count once more.", what, n);
+    }
+    return fmt::format("{} is {} than {}.", what, number_ < n ? "less" : "more", n);
+  }
+
+ private:
+  std::int64_t number_;
+  std::string noun_;
+};
+
+Made make_number_of(Operands& operands) {
+  std::string noun;
+  for (std::size_t i = 1; i < operands.count(); ++i) {
+    noun += fmt::format("{}{}", noun.empty() ? "" : ", ", operands.words(i));
+  }
+  const std::int64_t number = operands.number(0);
+  return made<NumberOf>(operands, number, noun);
+}
+
+class ChoiceOf : public Task {
+ public:
+  explicit ChoiceOf(std::vector<std::string> words) : words_(std::move(words)) {}
+
+  AnswerForm form() const override { return AnswerForm::word; }
+  std::string form_words() const override { return one_of(words_); }
+  Outcome<Reply> solution() const override { return Reply(words_.front()); }
+  bool accepts(const Reply& answer) const override {
+    return lower_case(text(answer)) == lower_case(words_.front());
+  }
+  std::string explain(const Reply& wrong) const override {
+    const std::string given = text(wrong);
+    const bool known = std::any_of(words_.begin(), words_.end(), [&](const std::string& word) {
+      return lower_case(word) == lower_case(given);
+    });
+    if (!known) {
+      return fmt::format("`{}` is not among these: the answer is {}.", given, form_words());
+    }
+    return fmt::format("It is not {}. `hint` leads on.", given);
+  }
+
+ private:
+  std::vector<std::string> words_;  // the right one first
+};
+
+Made make_choice_of(Operands& operands) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < operands.count(); ++i) {
+    words.push_back(plain_word(operands.words(i)));
+    if (words.back().empty()) operands.fail("A choice has no words.");
+  }
+  std::vector<std::string> sorted = words;
+  std::sort(sorted.begin(), sorted.end());
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+    operands.fail("Two choices are the same.");
+  }
+  return made<ChoiceOf>(operands, words);
+}
+
+constexpr std::array kRows = {
+    TaskRow{"number_of", 1, 9, make_number_of},
+    TaskRow{"choice_of", 2, 9, make_choice_of},
+};
+
+}  // namespace
+
+std::string one_of(std::vector<std::string> words) {
+  std::sort(words.begin(), words.end());  // where the right one stands says nothing
+  std::string out = "one of ";
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    out += fmt::format("{}{}", i == 0 ? "" : i + 1 == words.size() ? " or " : ", ", words[i]);
+  }
+  return out;
+}
+
+std::span<const TaskRow> plain_tasks() {
+  return kRows;
+}
+
+}  // namespace tilescope
