@@ -22,6 +22,8 @@ constexpr std::array table = {
             "tilescope compare A.tsr B.tsr", define_compare},
     Command{"gui", "the window, or pictures of it without a display",
             "tilescope gui --open 'preset 9x32'", define_gui},
+    Command{"course", "kernels to write yourself, judged: right, safe, fast",
+            "tilescope course start hgemm_v2", define_course},
     Command{"lesson", "a lesson, step by step, with exercises; or the list of them",
             "tilescope lesson layouts", define_lesson},
     Command{"list", "what there is: kernels, devices, presets, atoms, commands, functions, lessons",

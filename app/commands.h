@@ -25,6 +25,7 @@ std::span<const Command> commands();
 Action define_eval(CommandOptions& options);
 Action define_draw(CommandOptions& options);
 Action define_lesson(CommandOptions& options);
+Action define_course(CommandOptions& options);
 Action define_list(CommandOptions& options);
 Action define_run(CommandOptions& options);
 Action define_check(CommandOptions& options);

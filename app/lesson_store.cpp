@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kFolder = "lessons/", kEnding = ".md";
+constexpr std::string_view kFolder = "lessons/", kCourse = "course/", kEnding = ".md";
 
 // Empty where there is no home.
 fs::path progress_path() {
@@ -62,22 +62,44 @@ void add_name(std::string_view file, std::vector<std::string>& names) {
   if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
 }
 
-}  // namespace
-
-std::vector<std::string> lesson_names() {
+// Of FOLDER/NAME.md, embedded and of TILESCOPE_ASSETS.
+std::vector<std::string> names_in(std::string_view of) {
   std::vector<std::string> names;
   for (const std::string_view asset : asset_names()) {
-    if (asset.substr(0, kFolder.size()) == kFolder) add_name(asset.substr(kFolder.size()), names);
+    if (asset.substr(0, of.size()) == of) add_name(asset.substr(of.size()), names);
   }
   const char* folder = std::getenv("TILESCOPE_ASSETS");
   if (!folder || !*folder) return names;
   std::error_code ignored;
-  for (const fs::directory_entry& entry :
-       fs::directory_iterator(fs::path(folder) / kFolder, ignored)) {
+  for (const fs::directory_entry& entry : fs::directory_iterator(fs::path(folder) / of, ignored)) {
     add_name(entry.path().filename().string(), names);
   }
   std::sort(names.begin(), names.end());
   return names;
+}
+
+}  // namespace
+
+std::vector<std::string> lesson_names() {
+  return names_in(kFolder);
+}
+
+CourseList course_exercises() {
+  CourseList out;
+  for (const std::string& name : names_in(kCourse)) {
+    const Outcome<Asset> asset = load_asset(fmt::format("{}{}{}", kCourse, name, kEnding));
+    auto exercise =
+        asset ? read_course_exercise(asset->text(), name) : Outcome<CourseExercise>(asset.error());
+    if (exercise) {
+      out.exercises.push_back(std::move(*exercise));
+    } else {
+      out.problems.push_back(exercise.error());
+    }
+  }
+  std::stable_sort(
+      out.exercises.begin(), out.exercises.end(),
+      [](const CourseExercise& a, const CourseExercise& b) { return a.number < b.number; });
+  return out;
 }
 
 Outcome<std::string> lesson_text(std::string_view name) {

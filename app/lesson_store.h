@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/lesson/course.h"
 #include "viz/session/lesson_progress.h"
 
 namespace tilescope {
@@ -19,6 +20,13 @@ std::vector<std::string> lesson_names();
 Outcome<std::string> lesson_text(std::string_view name);
 // "order.ptx", beside them; "kernels/elementwise/elementwise_add.cu", a source.
 Outcome<std::string> lesson_file(std::string_view name);
+
+// Exercises of the course, course/NAME.md, in their order. One that cannot be read is a problem.
+struct CourseList {
+  std::vector<CourseExercise> exercises;
+  std::vector<Error> problems;
+};
+CourseList course_exercises();
 
 // Nothing done yet where there is no file. Refused: a file that is none of ours.
 Outcome<LessonProgress> saved_progress();

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -112,6 +113,10 @@ Outcome<ProcessEnd> run_process(const ProcessPlan& plan, const std::function<boo
     return Error{ErrorKind::unreadable,
                  fmt::format("{} cannot be started: {}.", plan.words[0], std::strerror(failed)),
                  plan.words[0]};
+  }
+  if (plan.megabytes) {
+    const rlimit most{plan.megabytes << 20, plan.megabytes << 20};
+    ::prlimit(process, RLIMIT_AS, &most, nullptr);
   }
   pipe.close(1);
   ProcessEnd end;

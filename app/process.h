@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
@@ -21,6 +22,7 @@ struct ProcessPlan {
   std::vector<std::string> words;  // the program's path, then its arguments
   std::vector<std::pair<std::string, std::string>> environment;  // besides our own
   std::size_t limit = std::size_t{1} << 20;                      // bytes that are taken down
+  std::uint64_t megabytes = 0;  // of memory that it may have; 0: no limit
 };
 
 // Runs it, with nothing on its stdin. `keep_on` (core/run/catalog_entry.h) is asked some twenty

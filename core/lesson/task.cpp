@@ -226,6 +226,16 @@ Outcome<std::unique_ptr<Task>> make_task(std::string_view call, const RunEvidenc
   return row->make(operands);
 }
 
+bool needs_a_run(std::string_view call) {
+  const std::string_view name = trim(call.substr(0, call.find('(')));
+  for (const auto& table : {run_tasks(), pipeline_tasks(), trial_tasks()}) {
+    for (const TaskRow& row : table) {
+      if (row.name == name) return true;
+    }
+  }
+  return false;
+}
+
 std::vector<std::string_view> task_names() {
   std::vector<std::string_view> names;
   for (const auto& table : tables()) {

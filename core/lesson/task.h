@@ -30,6 +30,7 @@
 // From the exercise's own numbers:
 //
 //     number_of(N [, NOUN])        the number N; NOUN is what it counts
+//     whether(N)                   yes, where N is not 0
 //     choice_of(RIGHT, OTHER...)   one of these words
 //
 // About memory; SWIZZLE is none, 32B, 64B or 128B, as tensor copies and descriptors name them:
@@ -146,6 +147,8 @@ class Task {
 // take, expressions without a value.
 Outcome<std::unique_ptr<Task>> make_task(std::string_view call, const RunEvidence& evidence);
 std::vector<std::string_view> task_names();
+// Whether there is an answer only where a kernel has run, or somebody can run one.
+bool needs_a_run(std::string_view call);
 
 // An answer as a learner writes it. Refused with a sentence that says what would be one.
 Outcome<Reply> read_answer(AnswerForm form, std::string_view text);

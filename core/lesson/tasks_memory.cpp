@@ -109,16 +109,17 @@ class WaysOf : public Task {
     if (plain_.wavefronts != is_.wavefronts) {
       out.push_back({plain_.wavefronts, "That is without the swizzle."});
     }
-    out.push_back({is_.ideal, fmt::format("So many would do if every bank gave one word a phase. "
-                                          "Bank {} has to give {} in phase {}.",
-                                          is_.worst_bank, is_.worst_words, is_.worst_phase)});
+    out.push_back({is_.ideal, fmt::format("So many would do if no bank had to give two words to "
+                                          "lanes that are served together. Bank {} gives {}.",
+                                          is_.worst_bank, is_.worst_words)});
     return out;
   }
   std::string explain(const Reply& wrong) const override {
     return fmt::format(
-        "Not {}: look for the bank that most lanes of a phase ask for another word. A phase takes "
-        "as many wavefronts as that bank has words, and there are {} phases for {} lanes.",
-        text(wrong), is_.ideal, lanes_);
+        "Not {}: {} lanes are served together. Of those, look for the bank that most lanes ask "
+        "for another word: they take as many wavefronts as it has words to give. Add that up over "
+        "all {} lanes.",
+        text(wrong), lanes_ / std::max<std::int64_t>(1, is_.ideal), lanes_);
   }
 
  private:

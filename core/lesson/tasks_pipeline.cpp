@@ -262,22 +262,24 @@ Made make_stages_of(Operands& operands) {
 struct Bound {
   std::string_view word, in_sentence;
 };
-constexpr std::array<Bound, 9> kBounds = {{{"launch", "launch overhead"},
-                                           {"tensor", "the tensor cores"},
-                                           {"shared", "shared memory"},
-                                           {"l2", "L2's bandwidth"},
-                                           {"memory", "memory bandwidth"},
-                                           {"loads", "load latency"},
-                                           {"epilogue", "prologue and epilogue"},
-                                           {"handover", "the handover between warps"},
-                                           {"products", "MMA latency"}}};
+constexpr std::array<Bound, 10> kBounds = {{{"launch", "launch overhead"},
+                                            {"tensor", "the tensor cores"},
+                                            {"shared", "shared memory"},
+                                            {"l2", "L2's bandwidth"},
+                                            {"memory", "memory bandwidth"},
+                                            {"loads", "load latency"},
+                                            {"epilogue", "prologue and epilogue"},
+                                            {"handover", "the handover between warps"},
+                                            {"products", "MMA latency"},
+                                            {"latency", "latency"}}};
 
 class BoundOf : public Task {
  public:
   explicit BoundOf(Facts facts) : facts_(std::move(facts)) {}
   AnswerForm form() const override { return AnswerForm::word; }
   std::string form_words() const override {
-    return "one of tensor, shared, L2, memory, loads, products, handover, epilogue or launch";
+    return "one of tensor, shared, L2, memory, loads, products, handover, epilogue, "
+           "launch or latency";
   }
   bool predicts() const override { return !facts_; }
   Outcome<Reply> solution() const override {

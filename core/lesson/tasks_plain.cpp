@@ -18,11 +18,11 @@ class NumberOf : public Task {
   Outcome<Reply> solution() const override { return Reply(number_); }
   std::string explain(const Reply& wrong) const override {
     const std::int64_t n = number_in(wrong);
-    const std::string what = noun_.empty() ? "It" : fmt::format("The {}", noun_);
     if (n == number_ + 1 || n == number_ - 1) {
-      return fmt::format("{} is not {}, but it is next to that: count once more.", what, n);
+      return fmt::format("Not {}, but next to it: count once more.", n);
     }
-    return fmt::format("{} is {} than {}.", what, number_ < n ? "less" : "more", n);
+    const std::string what = noun_.empty() ? "" : fmt::format(" as the {}", noun_);
+    return fmt::format("{} is too {}{}.", n, number_ < n ? "much" : "little", what);
   }
 
  private:
@@ -64,6 +64,24 @@ class ChoiceOf : public Task {
   std::vector<std::string> words_;  // the right one first
 };
 
+class Whether : public Task {
+ public:
+  explicit Whether(bool so) : so_(so) {}
+
+  AnswerForm form() const override { return AnswerForm::yes_no; }
+  Outcome<Reply> solution() const override { return Reply(so_); }
+  std::string explain(const Reply& wrong) const override {
+    return fmt::format("Not {}. `hint` leads on.", text(wrong));
+  }
+
+ private:
+  bool so_;
+};
+
+Made make_whether(Operands& operands) {
+  return made<Whether>(operands, operands.number(0) != 0);
+}
+
 Made make_choice_of(Operands& operands) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < operands.count(); ++i) {
@@ -80,6 +98,7 @@ Made make_choice_of(Operands& operands) {
 
 constexpr std::array kRows = {
     TaskRow{"number_of", 1, 9, make_number_of},
+    TaskRow{"whether", 1, 1, make_whether},
     TaskRow{"choice_of", 2, 9, make_choice_of},
 };
 

@@ -34,7 +34,7 @@ __device__ inline void hgemm(const Element* a, const Element* b, Element* d, int
   __syncthreads();
   tcgen05::fence_after();
   const std::uint32_t accumulator = shared.accumulator;
-
+  // [exercise
   int parity = 0;
   for (int at = 0; at < k; at += Tile::k) {
     copy_tile<Tile, Tile::a, Tile::m>(shared.a, a + at, k);
@@ -50,7 +50,7 @@ __device__ inline void hgemm(const Element* a, const Element* b, Element* d, int
     wait(shared.done, parity);
     parity ^= 1;
   }
-  tcgen05::fence_after();
+  tcgen05::fence_after();  // exercise]
 
   store_to_global<Tile>(accumulator, d, Tile::n);
   tcgen05::fence_before();

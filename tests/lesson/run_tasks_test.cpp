@@ -19,7 +19,8 @@ INSTANTIATE_TEST_SUITE_P(
     Each, MemoryTasks,
     ::testing::Values(
         TaskCase{"number_of(12, stage)", "12", "13", "next to that"},
-        TaskCase{"number_of(12, stage)", "12", "0x28", "The stage is less than 40"},
+        TaskCase{"number_of(12, stage)", "12", "0x28", "40 is too much as the stage"},
+        TaskCase{"whether(0)", "no", "yes", "Not yes"},
         TaskCase{"choice_of(expect_tx, commit, wait)", "expect_tx", "wait", "It is not wait"},
         TaskCase{"choice_of(expect_tx, commit, wait)", "expect_tx", "fence",
                  "one of commit, expect_tx or wait"},
@@ -30,10 +31,10 @@ INSTANTIATE_TEST_SUITE_P(
         // Row 3 of 128 bytes: its first 16 bytes lie where piece 3 would: bank 12.
         TaskCase{"bank_of(384, 128B)", "12", "0", "without the swizzle"},
         // A column of f32 in rows of 32: all in one bank; padded to 33: each in its own.
-        TaskCase{"ways_of(32:32, 4)", "32", "1", "one word a phase"},
+        TaskCase{"ways_of(32:32, 4)", "32", "1", "no bank had to"},
         TaskCase{"ways_of(32:33, 4)", "1", "32", "most lanes"},
         // 16 bytes each of rows of 128 bytes: a phase has 8 lanes, all on banks 0 to 3.
-        TaskCase{"ways_of(32:8, 16)", "32", "4", "one word a phase"},
+        TaskCase{"ways_of(32:8, 16)", "32", "4", "no bank had to"},
         TaskCase{"ways_of(32:8, 16, 128B)", "4", "32", "without the swizzle"},
         TaskCase{"swizzle_for(8, 128)", "128B", "64B", "take 2 wavefronts"},
         TaskCase{"swizzle_for(8, 64)", "64B", "128B", "a row has 64"},

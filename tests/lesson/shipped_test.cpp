@@ -61,7 +61,7 @@ TEST(ShippedLessons, NoWordComesBeforeItsExplanation) {
 TEST(ShippedLessons, EachExerciseHasAnAnswerAndExplainsWrongOnesWithManySeeds) {
   for (const Lesson& lesson : shipped()) {
     for (const LessonStep& step : lesson.steps) {
-      if (!step.exercise || step.exercise->checker.find("wrong_") == 0) continue;
+      if (!step.exercise || needs_a_run(step.exercise->checker)) continue;
       std::set<std::string> asked;
       for (std::uint64_t round = 0; round < 40; ++round) {
         const auto posed = pose(step, round);
@@ -82,6 +82,7 @@ TEST(ShippedLessons, EachExerciseHasAnAnswerAndExplainsWrongOnesWithManySeeds) {
               << exercise.question << " " << slip.sentence;
         }
       }
+      if (step.exercise->numbers.empty()) continue;
       EXPECT_GT(asked.size(), 3u) << "the seed changes the numbers: " << step.title;
     }
   }

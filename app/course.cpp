@@ -1,0 +1,318 @@
+// tilescope course: kernels to write oneself.
+//
+//     course                      the exercises, and which are passed
+//     course start NAME           writes NAME.cu, the kernel without what is to be written
+//     course hint NAME [--number N]
+//     course check NAME F.cu      judges a text
+//     course check DIR            judges all NAME.cu in a folder, and in folders in it: a table
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "app/commands.h"
+#include "app/course_judge.h"
+#include "app/files.h"
+#include "app/lesson_store.h"
+#include "kernels/catalog/catalog.h"
+
+namespace tilescope {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kProgress = "course";  // its name among the lessons in the file of progress
+
+struct Options {
+  std::vector<std::string> words;
+  std::string out, csv;
+  std::optional<std::int64_t> number, memory;
+  std::optional<double> seconds;
+  bool json = false;
+};
+
+Error usage() {
+  return {
+      ErrorKind::usage,
+      "`tilescope course` lists the exercises; `course start NAME`, `course hint NAME`, `course "
+      "check NAME F.cu` and `course check DIR` work on them.",
+      ""};
+}
+
+// The exercise of this name.
+Outcome<CourseExercise> exercise_named(const std::string& name) {
+  const CourseList list = course_exercises();
+  std::string names;
+  for (const CourseExercise& exercise : list.exercises) {
+    if (exercise.name == name) return exercise;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", exercise.name);
+  }
+  for (const Error& problem : list.problems) {
+    if (problem.where.compare(0, name.size() + 4, name + ".md:") == 0) return problem;
+  }
+  return Error{
+      ErrorKind::unknown,
+      fmt::format("There is no exercise `{}`; there are {}.", name, names.empty() ? "none" : names),
+      ""};
+}
+
+// The kernel's own source, with its marks.
+Outcome<std::string> source_of(const CourseExercise& exercise) {
+  if (!exercise.source.empty()) return lesson_file(exercise.source);
+  const Outcome<const CatalogEntry*> entry = find_kernel(exercise.kernel);
+  if (!entry) return entry.error();
+  return lesson_file((*entry)->source);
+}
+
+std::set<std::string> passed_before() {
+  const auto progress = saved_progress();
+  if (!progress) return {};
+  const auto at = progress->lessons.find(kProgress);
+  return at == progress->lessons.end() ? std::set<std::string>() : at->second.solved;
+}
+
+void keep_passed(const CourseExercise& exercise, Terminal& terminal) {
+  LessonProgress progress;
+  progress.lessons[kProgress].solved.insert(exercise.name);
+  if (const auto error = write_progress(progress_text(progress))) {
+    terminal.say(fmt::format("That it is passed was not saved: {}", error->sentence));
+  }
+}
+
+int list_course(Terminal& terminal) {
+  const CourseList list = course_exercises();
+  const std::set<std::string> passed = passed_before();
+  Json all = Json::array();
+  for (const CourseExercise& exercise : list.exercises) {
+    const bool done = passed.count(exercise.name) > 0;
+    terminal.print(
+        fmt::format("{:<16}{}{}\n", exercise.name, exercise.title, done ? " (passed)" : ""));
+    all.push_back({{"name", exercise.name},
+                   {"title", exercise.title},
+                   {"kernel", exercise.kernel},
+                   {"lesson", exercise.lesson},
+                   {"shapes", exercise.shapes},
+                   {"percent", exercise.percent},
+                   {"passed", done}});
+  }
+  for (const Error& problem : list.problems) {
+    terminal.say(fmt::format("{} ({})", problem.sentence, problem.where));
+  }
+  if (terminal.json()) terminal.document({{"exercises", std::move(all)}});
+  return 0;
+}
+
+// What stands above the text: what is asked, and how it is judged.
+std::string heading(const CourseExercise& exercise, const std::string& file) {
+  std::string out = fmt::format("// {}: write the part that is left out.\n//\n", exercise.title);
+  out += fmt::format("//   judged     tilescope course check {} {}\n", exercise.name, file);
+  std::string shapes;
+  for (const std::string& shape : exercise.shapes) {
+    shapes += fmt::format("{}{}", shapes.empty() ? "" : ";  ", shape);
+  }
+  out += fmt::format("//   at         {}\n", shapes);
+  out += fmt::format("//   time       at most {}% of what ours is predicted to take\n",
+                     exercise.percent);
+  if (!exercise.lesson.empty()) {
+    out += fmt::format("//   explained  tilescope lesson {}\n", exercise.lesson);
+  }
+  return out + fmt::format("//   a hint     tilescope course hint {}\n\n", exercise.name);
+}
+
+int start(const Options& options, Terminal& terminal) {
+  if (options.words.size() != 2) return terminal.fail(usage());
+  const auto exercise = exercise_named(options.words[1]);
+  if (!exercise) return terminal.fail(exercise.error());
+  const auto source = source_of(*exercise);
+  if (!source) return terminal.fail(source.error());
+  const auto body = without_marked(*source, *exercise);
+  if (!body) return terminal.fail(body.error());
+  const std::string file = options.out.empty() ? exercise->name + ".cu" : options.out;
+  std::error_code ignored;
+  if (fs::exists(file, ignored)) {
+    return terminal.fail({ErrorKind::usage,
+                          fmt::format("{} is there already, and may have your work in it. `--out "
+                                      "F.cu` writes elsewhere.",
+                                      file),
+                          file});
+  }
+  if (const auto error = write_file(file, heading(*exercise, file) + *body)) {
+    return terminal.fail(*error);
+  }
+  const std::string shape = exercise->shapes.front();
+  const std::string open = fmt::format("tilescope gui --do 'open {} --source {} {}' --do 'edit {}'",
+                                       exercise->kernel, file, shape, file);
+  if (terminal.json()) {
+    terminal.document({{"file", file}, {"exercise", exercise->name}, {"open", open}});
+    return 0;
+  }
+  terminal.print(fmt::format("{}: {}\n\n", file, exercise->title));
+  for (const std::string& paragraph : exercise->statement) {
+    terminal.print(fmt::format("{}\n", paragraph));
+  }
+  terminal.print(fmt::format("\nIn the window: {}\nJudged by:     tilescope course check {} {}\n",
+                             open, exercise->name, file));
+  return 0;
+}
+
+int hint(const Options& options, Terminal& terminal) {
+  if (options.words.size() != 2) return terminal.fail(usage());
+  const auto exercise = exercise_named(options.words[1]);
+  if (!exercise) return terminal.fail(exercise.error());
+  const auto count = static_cast<std::int64_t>(exercise->hints.size());
+  const std::int64_t number = options.number.value_or(1);
+  if (number < 1 || number > count) {
+    return terminal.fail({ErrorKind::usage,
+                          count == 0 ? fmt::format("{} has no hints.", exercise->name)
+                                     : fmt::format("{} has hints 1 to {}.", exercise->name, count),
+                          ""});
+  }
+  const std::string& words = exercise->hints[static_cast<std::size_t>(number) - 1];
+  if (terminal.json()) {
+    terminal.document({{"hint", words}, {"number", number}, {"hints", count}});
+    return 0;
+  }
+  terminal.print(words + "\n");
+  if (number < count) {
+    terminal.print(fmt::format("({} of {}; --number {} says more)\n", number, count, number + 1));
+  }
+  return 0;
+}
+
+CourseLimits limits_of(const Options& options) {
+  CourseLimits limits;
+  if (options.seconds) limits.seconds = *options.seconds;
+  if (options.memory) limits.megabytes = static_cast<std::uint64_t>(*options.memory);
+  return limits;
+}
+
+int exit_of(const CourseVerdict& verdict) {
+  if (verdict.passed()) return 0;
+  if (!verdict.built) return 2;
+  return verdict.kind == "different" || verdict.kind == "slow" ? 1 : 3;
+}
+
+int check_one(const Options& options, Terminal& terminal) {
+  const auto exercise = exercise_named(options.words[1]);
+  if (!exercise) return terminal.fail(exercise.error());
+  const auto verdict = judge_course(*exercise, options.words[2], limits_of(options), terminal);
+  if (!verdict) return terminal.fail(verdict.error());
+  if (verdict->passed()) keep_passed(*exercise, terminal);
+  terminal.print(text(*verdict, *exercise));
+  if (terminal.json()) {
+    Json document = to_json(*verdict);
+    document["ok"] = verdict->passed();
+    document["exercise"] = exercise->name;
+    terminal.document(std::move(document));
+  }
+  return exit_of(*verdict);
+}
+
+// A text of a folder: whose it is (the folder that it lies in; empty: the folder itself), and of
+// which exercise, as its name says.
+struct Submission {
+  std::string who, file;
+  CourseExercise exercise;
+};
+
+std::vector<Submission> submissions_in(const fs::path& folder) {
+  std::vector<Submission> out;
+  const CourseList list = course_exercises();
+  std::error_code ignored;
+  for (const auto& entry : fs::recursive_directory_iterator(folder, ignored)) {
+    if (entry.path().extension() != ".cu") continue;
+    for (const CourseExercise& exercise : list.exercises) {
+      if (entry.path().stem() != exercise.name) continue;
+      std::string who = fs::relative(entry.path().parent_path(), folder, ignored).string();
+      if (who == ".") who.clear();
+      out.push_back({who, entry.path().string(), exercise});
+    }
+  }
+  std::sort(out.begin(), out.end(), [](const Submission& a, const Submission& b) {
+    return std::tie(a.who, a.exercise.number) < std::tie(b.who, b.exercise.number);
+  });
+  return out;
+}
+
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\n") == text.npos) return text;
+  std::string out = "\"";
+  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return out + "\"";
+}
+
+int check_folder(const Options& options, Terminal& terminal) {
+  const std::string& folder = options.words[1];
+  const std::vector<Submission> all = submissions_in(folder);
+  if (all.empty()) {
+    return terminal.fail({ErrorKind::unreadable,
+                          fmt::format("{} has no text that is named as an exercise, such as "
+                                      "hgemm_v2.cu; `tilescope course` lists them.",
+                                      folder),
+                          folder});
+  }
+  Json rows = Json::array();
+  std::string csv = "who,exercise,passed,right,safe,fast,seconds,ours,kind,sentence\n";
+  bool passed = true;
+  for (const Submission& each : all) {
+    const auto verdict = judge_course(each.exercise, each.file, limits_of(options), terminal);
+    if (!verdict) return terminal.fail(verdict.error());
+    passed = passed && verdict->passed();
+    terminal.print(
+        fmt::format("{:<20}{:<16}{}\n", each.who.empty() ? "-" : each.who, each.exercise.name,
+                    verdict->passed()
+                        ? std::string("passed")
+                        : fmt::format("{}: {}", verdict->kind,
+                                      verdict->told.empty() ? verdict->sentence : verdict->told)));
+    Json row = {{"who", each.who}, {"exercise", each.exercise.name}, {"file", each.file}};
+    row.update(to_json(*verdict));
+    rows.push_back(std::move(row));
+    csv += fmt::format("{},{},{},{},{},{},{:.9g},{:.9g},{},{}\n", csv_field(each.who),
+                       each.exercise.name, verdict->passed(), verdict->right, verdict->safe,
+                       verdict->fast, verdict->seconds, verdict->ours, verdict->kind,
+                       csv_field(verdict->sentence));
+  }
+  if (!options.csv.empty()) {
+    if (const auto error = write_file(options.csv, csv)) return terminal.fail(*error);
+    terminal.say(fmt::format("wrote {}", options.csv));
+  }
+  if (terminal.json()) terminal.document({{"ok", passed}, {"submissions", std::move(rows)}});
+  return passed ? 0 : 1;
+}
+
+int run_course(const Options& options, Terminal& terminal) {
+  if (options.words.empty()) return list_course(terminal);
+  const std::string& what = options.words.front();
+  if (what == "start") return start(options, terminal);
+  if (what == "hint") return hint(options, terminal);
+  if (what != "check" || options.words.size() < 2 || options.words.size() > 3) {
+    return terminal.fail(usage());
+  }
+  if (options.words.size() == 3) return check_one(options, terminal);
+  std::error_code ignored;
+  if (!fs::is_directory(options.words[1], ignored)) return terminal.fail(usage());
+  return check_folder(options, terminal);
+}
+
+}  // namespace
+
+Action define_course(CommandOptions& app) {
+  const auto options = std::make_shared<Options>();
+  app.add_option("WHAT", options->words,
+                 "start NAME, hint NAME, check NAME F.cu, or check DIR (default: list all)");
+  app.add_option("--out", options->out, "start: where the text goes (default: NAME.cu)")
+      .type_name("F.cu");
+  app.add_option("--number", options->number, "hint: which one (default 1)").type_name("N");
+  app.add_option("--csv", options->csv, "check DIR: the table as a file").type_name("F.csv");
+  app.add_option("--seconds", options->seconds, "check: of one run, at most (default 60)")
+      .type_name("S");
+  app.add_option("--memory", options->memory, "check: of one run, at most, in MiB (default: any)")
+      .type_name("MIB");
+  app.add_flag("--json", options->json, "one JSON document on stdout");
+  return [options](Terminal& terminal) { return run_course(*options, terminal); };
+}
+
+}  // namespace tilescope

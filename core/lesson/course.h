@@ -1,0 +1,65 @@
+// "Write it yourself": a kernel of which a part is left out, what that part has to do, and what is
+// judged. The exercise is a Markdown file:
+//
+//     # A loop over K                             the title
+//     ```course                                   once, first
+//     number: 4                                   its place
+//     kernel: hgemm_v2                            in whose place it runs
+//     lesson: hgemm_v2                            that explains it; may be left out
+//     source: kernels/mine.cu                     that has the marks; the kernel's own, where not
+//     said shapes: --k 64; --k 512                     options of the kernel, each is run time: 120
+//     percent of our kernel's time, at most
+//     ```
+//     Text, and lines that begin with "- ":       what the part has to do
+//     ## Hints
+//     - Which parity ... ?                        from a question to the line
+//     ## Mistakes
+//     - deadlock, done: You wait for ...          where a run ends so, and what it says has these
+//                                                 words (they may be left out), this is told
+//
+// A mistake's first word is the kind of a fault or hazard (docs/manual/faults), `different` where
+// elements are wrong, `slow`, or `unbuilt` where the text does not compile. The first that fits is
+// told.
+//
+// What is left out is marked in the kernel's own source: the lines behind one that ends in
+// `// [exercise`, up to one that ends in `// exercise]`. A source may have several such parts.
+// Lines of the marks stay, so a mark may stand behind code.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.h"
+
+namespace tilescope {
+
+struct CourseMistake {
+  std::string kind;
+  std::vector<std::string> words;  // all of which the program's sentence has
+  std::string sentence;
+};
+
+struct CourseExercise {
+  std::string name, title, kernel, lesson, source;
+  int number = 0;
+  std::vector<std::string> shapes;     // at least one
+  std::int64_t percent = 0;            // of our kernel's time
+  std::vector<std::string> statement;  // paragraphs; items begin with "- "
+  std::vector<std::string> hints;
+  std::vector<CourseMistake> mistakes;
+};
+
+// `name`: what `course start NAME` takes; the place of an error is "NAME.md:LINE".
+Outcome<CourseExercise> read_course_exercise(std::string_view text, std::string_view name);
+
+// The source without the parts that are marked; where each stood, what has to be written. Refused:
+// nothing is marked, or a mark without its other end.
+Outcome<std::string> without_marked(std::string_view source, const CourseExercise& exercise);
+
+// What is told of a run that ended so; empty: the exercise has nothing to say of it.
+std::string mistake_told(const CourseExercise& exercise, std::string_view kind,
+                         std::string_view sentence);
+
+}  // namespace tilescope
