@@ -57,9 +57,17 @@ std::string wrong_for(const std::string& right, const std::string& form) {
 }
 
 const std::vector<std::string> kLessons = {
-    "layouts",  "algebra",  "threads",  "elementwise_add", "swizzles", "global_memory", "mbarriers",
-    "tma",      "tcgen05",  "hgemm_v1", "hgemm_v2",        "hgemm_v3", "hgemm_v4",      "hgemm_v5",
-    "hgemm_v6", "hgemm_v7", "hgemm_v8", "hgemm_v9",        "hgemm_v10", "hopper",       "faults"};
+    "layouts",   "algebra",  "threads",  "elementwise_add", "swizzles", "global_memory",
+    "mbarriers", "tma",      "tcgen05",  "hgemm_v1",        "hgemm_v2", "hgemm_v3",
+    "hgemm_v4",  "hgemm_v5", "hgemm_v6", "hgemm_v7",        "hgemm_v8", "hgemm_v9",
+    "hgemm_v10", "hopper",   "faults"};
+
+// "layouts, algebra, threads"
+std::string joined(const std::vector<std::string>& words) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : ", ") + word;
+  return out;
+}
 
 class EachLesson : public Lessons, public ::testing::WithParamInterface<std::string> {};
 
@@ -135,7 +143,7 @@ TEST_F(Lessons, InputThatEndsAndQuitEndCleanly) {
 TEST_F(Lessons, AWrongNameOrStepSaysWhichThereAre) {
   const Ended name = run({"lesson", "nosuch"});
   EXPECT_EQ(name.exit_code, 2);
-  EXPECT_TRUE(has(name.err, "layouts, algebra, threads, elementwise_add")) << name.err;
+  EXPECT_TRUE(has(name.err, joined(kLessons))) << name.err;
   const Ended step = run({"lesson", "layouts", "--step", "99"});
   EXPECT_EQ(step.exit_code, 2);
   EXPECT_TRUE(has(step.err, "steps 1 to")) << step.err;
@@ -143,7 +151,7 @@ TEST_F(Lessons, AWrongNameOrStepSaysWhichThereAre) {
   EXPECT_EQ(code, 2);
   EXPECT_FALSE(document["ok"]);
   EXPECT_EQ(document["error"]["sentence"],
-            "There is no lesson `nosuch`; there are layouts, algebra, threads, elementwise_add.");
+            "There is no lesson `nosuch`; there are " + joined(kLessons) + ".");
 }
 
 TEST_F(Lessons, AFileOfProgressThatIsNoneIsToldAndPutAsideAndAnotherBegun) {
