@@ -240,7 +240,7 @@ TEST(Product, LowRoomsShowWhatIsCut) {
   EXPECT_GT(cut, 0u);
   ASSERT_LT(there, 16u);
   EXPECT_TRUE(has(low, "and " + std::to_string(16 - there) + " more, not cut"));
-  EXPECT_TRUE(has(shown({400, 264}), "k-steps, how the number came about."));
+  EXPECT_TRUE(has(shown({400, 264}), "the products of this sum, how the number came about."));
 }
 
 TEST(Product, TextAndDataSayTheSame) {

@@ -31,7 +31,7 @@ void ProductPainter::draw_bits(const Box& room) {
   for (const DescriptorView& d : all) {
     if (&d == &all[0] || d.width == 32) fields += d.fields.size();
   }
-  brief_ = 15.5 * static_cast<double>(fields) + 150 > room.height;
+  brief_ = 15.5 * static_cast<double>(fields) + 180 > room.height;
   double y = room.y;
   std::size_t i = 0;
   while (i < all.size() && y + 60 < room.bottom()) {
@@ -68,6 +68,23 @@ void ProductPainter::draw_strip_of_bits(const DescriptorView& d, const Box& room
   }
 }
 
+// The numbers of bits below a strip, each under its bit: 63, 56, 48 ... 0.
+void ProductPainter::draw_axis_of_bits(const DescriptorView& d, const Box& strip) {
+  const double bit = strip.width / d.width;
+  scene_.begin("bit numbers");
+  const auto label = [&](int number) {
+    const double x = strip.x + bit * (d.width - number - 0.5);
+    const std::string text = fmt::format("{}", number);
+    const double half = text_width(text, small_text, Family::mono) / 2;
+    const double at = std::clamp(x, strip.x + half, strip.right() - half);
+    scene_.add(Segments{{{{x, strip.bottom()}, {x, strip.bottom() + 3}}}, {Role::quiet, 1, false}});
+    scene_.add(words({at, strip.bottom() + 10}, text, Role::quiet, Family::mono, Across::centre));
+  };
+  label(d.width - 1);
+  for (int number = d.width - 8; number >= 0; number -= 8) label(number);
+  scene_.end();
+}
+
 Rgba ProductPainter::field_colour(std::size_t i) const {
   return category(static_cast<std::int64_t>(i % 7 + i / 7 * 8), s_.theme.dark);
 }
@@ -81,10 +98,13 @@ double ProductPainter::draw_descriptor(const DescriptorView& d, const Descriptor
     if (!each) continue;
     heading({room.x, y, room.width, 20}, each->name,
             fmt::format("0x{:0{}x}", each->bits, each->width / 4));
-    draw_strip_of_bits(*each, {room.x, y + 19, room.width, 11});
-    y += 36;
+    const Box strip{room.x, y + 19, room.width, 11};
+    draw_strip_of_bits(*each, strip);
+    // Two of the same fields have one axis.
+    if (each == other || !other) draw_axis_of_bits(*each, strip);
+    y += each == other || !other ? 52 : 36;
   }
-  y += 6;
+  y += 4;
   for (std::size_t i = 0; i < d.fields.size() && y + 8 < room.bottom(); ++i) {
     const sim::BitField& f = d.fields[i];
     if (brief_ && is_idle(f) && (!other || other->fields[i].value == 0)) continue;

@@ -34,6 +34,7 @@ class ProductPainter {
   // product_bits.cpp
   void draw_bits(const Box& room);
   void draw_strip_of_bits(const DescriptorView& d, const Box& room);
+  void draw_axis_of_bits(const DescriptorView& d, const Box& strip);
   // `other`: of the other operand, with the same fields, told in the same rows; or null.
   double draw_descriptor(const DescriptorView& d, const DescriptorView* other, const Box& room);
   Rgba field_colour(std::size_t i) const;
@@ -41,6 +42,8 @@ class ProductPainter {
   void draw_matrices(const Box& room);
   void draw_bytes(const Box& room);
   void draw_operand_bytes(const Box& room, bool of_a);
+  static double address_gutter(std::uint32_t last, double width);
+  void draw_addresses(const Box& box, std::uint32_t first, std::uint32_t lines);
   void draw_pieces_near(const Box& room, const std::vector<ProductView::Piece>& pieces, bool of_a);
   void make_images();
   Rgba piece_colour(bool of_a, std::uint32_t row, std::uint32_t k) const;

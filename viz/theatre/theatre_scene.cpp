@@ -50,8 +50,11 @@ void TheatrePainter::place_columns(const Box& all) {
     for (const sim::Ring& ring : p_.rings) own += ring.rank == rank ? ring.stages.size() : 0;
     rows = std::max(rows, own);
   }
-  const double wanted = (90 + 84 * static_cast<double>(rows)) * static_cast<double>(ranks_.size());
-  const double height = std::min(all.height, std::max(250.0, wanted));
+  // Where there is room, tiles and dials are larger.
+  const auto parts = static_cast<double>(ranks_.size()), own = static_cast<double>(rows);
+  const double each = std::clamp((all.height / parts - 90) / own, row, tall_row);
+  const double height = std::min(all.height, std::max(250.0, (90 + each * own) * parts));
+  dial_ = std::clamp(10 * each / row, 10.0, 14.0);
   const Box room{all.x, all.y + (all.height - height) * 0.4, all.width, height};
   double x = room.x;
   const auto column = [&](double width) {

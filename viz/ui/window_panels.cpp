@@ -36,7 +36,8 @@ void WindowUi::draw_outline(Brush brush, const Session& session, const Backend& 
     int index = 0;
     for (const OutlineItem& item : section.items) {
       ImGui::PushID(index++);
-      if (list_row(brush, "item", item.label, item.detail, item.level, item.current)) {
+      if (list_row(brush, "item", item.label, item.detail, item.level, item.current,
+                   item.open)) {
         issue(item.command);
       }
       // What was just unfolded, maybe by a command from elsewhere, is where one looks.
