@@ -30,7 +30,8 @@ TEST(AccessWords, AreSilentElsewhere) {
   for (const char* text :
        {"add.f32 %f1, %f2, %f3", "ld.param.u64 %rd1, [_Z1kPf_param_0]", "bra L3", "",
         "cp.async.bulk.tensor.2d.shared::cluster.global.tile [%r1], [%rd1, {%r2, %r3}], [%r4]",
-        "cp.async.wait_group 0", "cp.async.commit_group", "st.async.shared::cluster.b64 [%r1], %rd1"}) {
+        "cp.async.wait_group 0", "cp.async.commit_group",
+        "st.async.shared::cluster.b64 [%r1], %rd1"}) {
     EXPECT_EQ(access_words(text), "") << text;
   }
 }

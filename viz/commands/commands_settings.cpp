@@ -110,10 +110,11 @@ constexpr std::array kSettingsCommands = {
                   "inspector WIDTH",
                   "shows, hides or resizes a panel; WIDTH is in pixels", "panel outline 240", "",
                   run_panel},
-    WindowCommand{"legend", "show | hide | turn | usual",
-                  "shows or folds what colours mean, at the foot of views; usual: shown where there "
-                  "is room. Pictures in files have it always",
-                  "legend hide", "L turn", run_legend},
+    WindowCommand{
+        "legend", "show | hide | turn | usual",
+        "shows or folds what colours mean, at the foot of views; usual: shown where there "
+        "is room. Pictures in files have it always",
+        "legend hide", "L turn", run_legend},
 };
 
 }  // namespace
@@ -139,8 +140,7 @@ std::vector<std::string> settings_lines(const WindowSettings& settings) {
 
 bool is_setting(std::string_view line) {
   const std::string_view name = first_word(line).first;
-  return name == "font" || name == "animation" || name == "panel" ||
-         name == "legend" ||
+  return name == "font" || name == "animation" || name == "panel" || name == "legend" ||
          line.substr(0, 18) == "rebuild on change ";
 }
 

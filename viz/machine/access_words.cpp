@@ -10,7 +10,7 @@
 namespace tilescope {
 namespace {
 
-std::optional<unsigned> number_in(std::string_view text) {
+std::optional<unsigned> small_number(std::string_view text) {
   unsigned out = 0;
   if (text.empty() || text.size() > 4) return {};
   for (const char c : text) {
@@ -21,19 +21,19 @@ std::optional<unsigned> number_in(std::string_view text) {
 }
 
 // Bits of "b32", "f16x2".
-std::optional<unsigned> bits_of(std::string_view type) {
+std::optional<unsigned> type_bits(std::string_view type) {
   if (type.size() < 2 || std::string_view("busf").find(type[0]) == std::string_view::npos) {
     return {};
   }
   const std::size_t times = type.find('x');
-  const auto bits = number_in(type.substr(1, times == type.npos ? type.npos : times - 1));
-  const auto count = times == type.npos ? std::optional(1u) : number_in(type.substr(times + 1));
+  const auto bits = small_number(type.substr(1, times == type.npos ? type.npos : times - 1));
+  const auto count = times == type.npos ? std::optional(1u) : small_number(type.substr(times + 1));
   if (!bits || !count) return {};
   return *bits * *count;
 }
 
 // The opcode and its modifiers, without a guard: ld, global, v4, f32.
-std::vector<std::string_view> parts_of(std::string_view text) {
+std::vector<std::string_view> opcode_parts(std::string_view text) {
   const auto blank = [](char c) { return c == ' ' || c == '\t'; };
   const auto skip = [&] {
     while (!text.empty() && blank(text.front())) text.remove_prefix(1);
@@ -61,11 +61,11 @@ std::optional<unsigned> third_operand(std::string_view text) {
   std::size_t at = second + 1, end;
   while (at < text.size() && (text[at] == ',' || text[at] == ' ')) ++at;
   for (end = at; end < text.size() && std::isdigit(static_cast<unsigned char>(text[end]));) ++end;
-  return number_in(text.substr(at, end - at));
+  return small_number(text.substr(at, end - at));
 }
 
 std::optional<unsigned> bytes_a_lane(std::string_view instruction) {
-  const std::vector<std::string_view> parts = parts_of(instruction);
+  const std::vector<std::string_view> parts = opcode_parts(instruction);
   if (parts.empty()) return {};
   const auto has = [&](std::string_view part) {
     return std::find(parts.begin() + 1, parts.end(), part) != parts.end();
@@ -80,11 +80,11 @@ std::optional<unsigned> bytes_a_lane(std::string_view instruction) {
   }
   const bool moves = op == "ld" || op == "st" || op == "ldu" || op == "atom" || op == "red";
   if (!moves || has("param") || has("const") || has("async") || has("bulk")) return {};
-  const auto bits = bits_of(parts.back());
+  const auto bits = type_bits(parts.back());
   if (!bits) return {};
   unsigned count = 1;
   for (const std::string_view part : parts) {
-    if (part.size() == 2 && part[0] == 'v') count = number_in(part.substr(1)).value_or(1);
+    if (part.size() == 2 && part[0] == 'v') count = small_number(part.substr(1)).value_or(1);
   }
   return *bits * count / 8;
 }

@@ -32,6 +32,14 @@ void ProductPainter::draw_bits(const Box& room) {
     if (&d == &all[0] || d.width == 32) fields += d.fields.size();
   }
   brief_ = 15.5 * static_cast<double>(fields) + 180 > room.height;
+  std::size_t told = 0;
+  for (const DescriptorView& d : all) {
+    if (&d != &all[0] && d.width != 32) continue;
+    told += static_cast<std::size_t>(
+        std::count_if(d.fields.begin(), d.fields.end(), [](const auto& f) { return !is_idle(f); }));
+  }
+  // Lower still, only what is not 0.
+  bare_ = 15.5 * static_cast<double>(told) + 180 > room.height;
   double y = room.y;
   std::size_t i = 0;
   while (i < all.size() && y + 60 < room.bottom()) {
@@ -105,9 +113,20 @@ double ProductPainter::draw_descriptor(const DescriptorView& d, const Descriptor
     y += each == other || !other ? 52 : 36;
   }
   y += 4;
-  for (std::size_t i = 0; i < d.fields.size() && y + 8 < room.bottom(); ++i) {
+  // Where not all fit, those that are 0 are counted below the others: their strip has them.
+  std::vector<std::size_t> shown;
+  const auto is_zero = [&](std::size_t i) {
+    return d.fields[i].value == 0 && (!other || other->fields[i].value == 0);
+  };
+  for (std::size_t i = 0; i < d.fields.size(); ++i) {
+    const bool spared = bare_ || (brief_ && is_idle(d.fields[i]));
+    if (!(spared && is_zero(i))) shown.push_back(i);
+  }
+  const auto fits = static_cast<std::size_t>(std::max(0.0, (room.bottom() - y + 8) / pitch));
+  const bool silent = !bare_ && shown.size() <= fits;  // what is idle is in the strip
+  if (!silent && shown.size() >= fits) shown.resize(fits > 0 ? fits - 1 : 0);
+  for (const std::size_t i : shown) {
     const sim::BitField& f = d.fields[i];
-    if (brief_ && is_idle(f) && (!other || other->fields[i].value == 0)) continue;
     std::string value = value_text(f), meaning = f.meaning, more = d.otherwise[i];
     if (other && other->fields[i].value != f.value) {
       value += ", " + value_text(other->fields[i]);
@@ -127,8 +146,27 @@ double ProductPainter::draw_descriptor(const DescriptorView& d, const Descriptor
                             fmt::format("{}. If it were otherwise: {}.", meaning, more)});
     y += pitch;
   }
+  if (!silent && shown.size() < d.fields.size() && fits > 0) {
+    draw_fields_left_out(d, other, shown, {room.x, y, room.width, pitch});
+    y += pitch;
+  }
   scene_.end();
   return y;
+}
+
+void ProductPainter::draw_fields_left_out(const DescriptorView& d, const DescriptorView* other,
+                                          const std::vector<std::size_t>& shown, const Box& at) {
+  std::string names;
+  bool zero = true;
+  for (std::size_t i = 0; i < d.fields.size(); ++i) {
+    if (std::find(shown.begin(), shown.end(), i) != shown.end()) continue;
+    names += (names.empty() ? "" : ", ") + std::string(d.fields[i].name);
+    zero = zero && d.fields[i].value == 0 && (!other || other->fields[i].value == 0);
+  }
+  const std::size_t count = d.fields.size() - shown.size();
+  line({at.x + 13, at.y}, fmt::format("and {} more{}", count, zero ? ", all 0" : ""), at.width - 13,
+       Role::quiet);
+  scene_.hints.push_back({{at.x, at.y - 8, at.width, at.height}, names});
 }
 
 }  // namespace tilescope

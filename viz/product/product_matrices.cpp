@@ -267,7 +267,7 @@ void ProductPainter::draw_operand_bytes(const Box& room, bool of_a) {
 
 // Room for addresses of lines before them; 0: there is none.
 double ProductPainter::address_gutter(u32 last, double width) {
-  constexpr double least = 64;  // for the bytes
+  constexpr double least = 44;  // for the bytes
   const double wide = std::ceil(text_width(grouped(last), small_text, Family::mono)) + 6;
   return width - wide < least ? 0 : wide;
 }
@@ -317,9 +317,9 @@ void ProductPainter::draw_pieces_near(const Box& room,
   }
   line({room.x, room.y + 6}, title, room.width, Role::quiet);
   const double head_height = two ? 29 : 16;
-  const auto last = std::max_element(pieces.begin(), pieces.end(), [](const auto& x, const auto& y) {
-    return x.offset < y.offset;
-  });
+  const auto last =
+      std::max_element(pieces.begin(), pieces.end(),
+                       [](const auto& x, const auto& y) { return x.offset < y.offset; });
   const double gutter = address_gutter(last->offset, room.width), left = room.x + gutter;
   const double wide = (room.width - gutter) / 8, high = (room.height - head_height - 2) / 8;
   const double top = room.y + head_height;

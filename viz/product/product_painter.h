@@ -37,6 +37,8 @@ class ProductPainter {
   void draw_axis_of_bits(const DescriptorView& d, const Box& strip);
   // `other`: of the other operand, with the same fields, told in the same rows; or null.
   double draw_descriptor(const DescriptorView& d, const DescriptorView* other, const Box& room);
+  void draw_fields_left_out(const DescriptorView& d, const DescriptorView* other,
+                            const std::vector<std::size_t>& shown, const Box& at);
   Rgba field_colour(std::size_t i) const;
   // product_matrices.cpp
   void draw_matrices(const Box& room);
@@ -72,6 +74,7 @@ class ProductPainter {
   ProductImages* images_ = &own_;
   ProductFrame frame_;
   bool brief_ = false;            // of descriptors what says something
+  bool bare_ = false;             // and of that what is not 0
   int highest_ = 0, lowest_ = 0;  // exponents that a step's bars have room for
 };
 

@@ -191,8 +191,8 @@ std::string product_sentence(const ProductView& view) {
   std::string step = k_step_text(view);
   if (!step.empty()) step = ", k-step " + step;
   return fmt::format("{}, product {} of {}{}: {} x {} x {}{}, D {} A B, {} times {} into {}",
-                     view.instruction_name(), counted_text(view.number, view.count), whose, step, p.m,
-                     p.n, p.k, p.sparse ? ", half of A zeros" : "", p.accumulate ? "+=" : "=",
+                     view.instruction_name(), counted_text(view.number, view.count), whose, step,
+                     p.m, p.n, p.k, p.sparse ? ", half of A zeros" : "", p.accumulate ? "+=" : "=",
                      a_type(p), b_type(p), d_type(p));
 }
 

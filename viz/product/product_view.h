@@ -83,7 +83,7 @@ class ProductView {
   // one; empty: not known.
   std::vector<std::uint32_t> k_steps;
   std::uint32_t last_k_step = 0;
-  bool whole = true;                 // the sum begins with the first of them
+  bool whole = true;  // the sum begins with the first of them
   std::vector<DescriptorView> descriptors;
   std::vector<ProductLoad> loads;
   sim::Cycle issued = 0, begin = 0, end = 0;

@@ -142,10 +142,10 @@ void draw_handoffs_view(Session& session, Picture& out, const Drawing& how) {
   if (!all.nothing.empty()) sentence(all.nothing, Role::quiet);
   for (const sim::HandoffsTable& table : all.tables) {
     y += 20;
-    scene.add(words({edge, y},
-                    fitted(table.title, width - 2 * edge, heading_text, Family::sans,
-                           FontWeight::bold),
-                    FontWeight::bold, heading_text));
+    scene.add(
+        words({edge, y},
+              fitted(table.title, width - 2 * edge, heading_text, Family::sans, FontWeight::bold),
+              FontWeight::bold, heading_text));
     y += 14;
     if (width_of(table) > width) {
       scene.begin(table.title);

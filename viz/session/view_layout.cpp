@@ -15,9 +15,10 @@ namespace tilescope {
 namespace {
 
 // Words give way, the outermost first, where they leave the cells too little: the field and the
-// inspector say them too. Where that gains little (a large layout), they stay. In a low window, as
-// one with large letters is, cells should have room for a label.
-void make_room(const LayoutView& view, Viewport& viewport, Size size, bool legend) {
+// inspector say them too; a legend that was asked for stays. Where that gains little (a large
+// layout), they stay. In a low window, as one with large letters is, cells should have room for a
+// label.
+void make_room(const LayoutView& view, Viewport& viewport, Size size, bool legend, bool asked) {
   constexpr double low = 320, worth = 1.5;           // pixels, and times what a cell had
   const double enough = size.height < low ? 16 : 4;  // pixels a cell
   viewport.size = size;
@@ -27,6 +28,7 @@ void make_room(const LayoutView& view, Viewport& viewport, Size size, bool legen
   double cell = before;
   for (bool Viewport::*words : {&Viewport::title, &Viewport::formulas, &Viewport::legend}) {
     if (cell >= enough) break;
+    if (words == &Viewport::legend && asked) break;
     viewport.*words = false;
     cell = arrange(view, viewport).fit_cell;
   }
@@ -38,7 +40,8 @@ void make_room(const LayoutView& view, Viewport& viewport, Size size, bool legen
 
 void draw_grid(Session& session, Picture& out, const Drawing& how) {
   const LayoutView& view = *session.state.layout;
-  make_room(view, session.layout_viewport, how.size, how.legend);
+  make_room(view, session.layout_viewport, how.size, how.legend,
+            session.state.settings.legend.has_value());
   out.layout = framed<LayoutView, Frame>(view, session.layout_viewport, how.size, how.pixel_scale,
                                          session.pending_zoom);
   out.scene = build_scene(view, layout_choice(session), session.theme(), *out.layout,

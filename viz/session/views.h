@@ -45,7 +45,7 @@ struct View {
   enum class Of : std::uint8_t { layout, kernel, machine };
   Of of = Of::kernel;
   bool legend = false;  // it has one at its foot, which can be folded
-  bool list = false;  // scrolled by rows, not zoomed, but for what a picture has over them
+  bool list = false;    // scrolled by rows, not zoomed, but for what a picture has over them
   // Whether its tab is there though it is not open; null: whenever a kernel is.
   bool (*offered)(const Session&) = nullptr;
   // Nothing where there is something to see. Asked only where what it is of is open.

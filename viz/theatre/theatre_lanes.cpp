@@ -107,9 +107,9 @@ std::string sentence_of(const Record& record, const LanesNow& now,
     out += ". ";
   }
   if (now.stores && count(true)) {
-    out += fmt::format("{} store{}{} {} under way, to {}. ", now.stores,
-                       now.stores == 1 ? "" : "s", width_text(record, under_way, true),
-                       now.stores == 1 ? "is" : "are", names_of(record, now.sectors, true));
+    out += fmt::format("{} store{}{} {} under way, to {}. ", now.stores, now.stores == 1 ? "" : "s",
+                       width_text(record, under_way, true), now.stores == 1 ? "is" : "are",
+                       names_of(record, now.sectors, true));
   }
   if (!now.all_shared.empty() && now.all_shared[0].now) {
     const WarpAccess& access = record.accesses[now.all_shared[0].access];

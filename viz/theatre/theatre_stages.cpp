@@ -26,7 +26,8 @@ void TheatrePainter::draw_dial(std::size_t barrier, Point at, std::uint8_t rank,
                      fitted(barrier_text(record_, of, of.rank), 62, small_text, Family::sans),
                      Role::quiet, across));
     if (waited)
-      scene_.add(words({x, at.y + dial_ + 5}, waiting_text(p_, now), Role::accent, small_text, across));
+      scene_.add(
+          words({x, at.y + dial_ + 5}, waiting_text(p_, now), Role::accent, small_text, across));
   }
   scene_.hints.push_back({box, dial_text(now, name)});
   dials_.try_emplace(barrier, at);
@@ -154,8 +155,8 @@ void TheatrePainter::draw_sum(std::size_t number, const Box& box) {
           {},
           0});
     }
-    scene_.add(
-        Rectangle{{inner.x, inner.bottom() - high, inner.width, high}, {}, {Role::line, 1, false}, 0});
+    scene_.add(Rectangle{
+        {inner.x, inner.bottom() - high, inner.width, high}, {}, {Role::line, 1, false}, 0});
     if (now.state == State::read) {
       scene_.add(Rectangle{box, {}, {Role::text, 2, false}, 3});
     }
@@ -223,22 +224,28 @@ void TheatrePainter::draw_core() {
 
 void TheatrePainter::draw_core_of(const Box& box, std::uint8_t rank, bool pair) {
   const TheatreProduct* product = nullptr;
-  for (const TheatreProduct& each : s_.now.products) {
-    if (pair ? is_shown(each.rank) : each.rank == rank) product = &each;
-  }
+  std::vector<std::uint32_t> steps;  // of all that are under way, the last issued first
   scene_.add(Rectangle{box, Ink(Role::panel), {Role::line, 1, false}, 3});
+  for (auto each = s_.now.products.rbegin(); each != s_.now.products.rend(); ++each) {
+    if (!(pair ? is_shown(each->rank) : each->rank == rank)) continue;
+    if (!product) product = &*each;
+    if (std::find(steps.begin(), steps.end(), each->step) != steps.end()) continue;
+    // Arrows of different steps stand apart.
+    const double y = box.centre().y + 14 * static_cast<double>(steps.size());
+    steps.push_back(each->step);
+    const Rgba colour = step_colour(each->step, s_.theme);
+    for (const std::size_t stage : each->stages) {
+      const auto from = boxes_.find(stage);
+      if (from == boxes_.end()) continue;
+      link({from->second.right(), from->second.y + 7}, {box.x, y}, colour);
+    }
+    const auto to = sum_boxes_.find(each->accumulator);
+    if (to != sum_boxes_.end()) {
+      link({box.right(), y}, {to->second.x, to->second.centre().y}, colour);
+    }
+  }
   if (product) {
     const Rgba colour = step_colour(product->step, s_.theme);
-    for (const std::size_t stage : product->stages) {
-      const auto from = boxes_.find(stage);
-      if (from != boxes_.end()) {
-        link({from->second.right(), from->second.y + 7}, {box.x, box.centre().y}, colour);
-      }
-    }
-    const auto to = sum_boxes_.find(product->accumulator);
-    if (to != sum_boxes_.end()) {
-      link({box.right(), box.centre().y}, {to->second.x, to->second.centre().y}, colour);
-    }
     Box filled = box.grown(-2);
     filled.height *= product->share;
     filled.y = box.bottom() - 2 - filled.height;
@@ -255,8 +262,12 @@ void TheatrePainter::draw_core_of(const Box& box, std::uint8_t rank, bool pair) 
   };
   plate(box.y + 16, pair ? "Tensor cores" : "Tensor core", FontWeight::bold, Role::text);
   if (product) {
-    plate(box.y + 38, fmt::format("k-step {}", product->step), FontWeight::regular, Role::text);
-    if (box.height > 72) {
+    std::string all;
+    for (const std::uint32_t step : steps)
+      all += fmt::format("{}{}", all.empty() ? "" : ", ", step);
+    plate(box.y + 38, fmt::format("k-step{} {}", steps.size() == 1 ? "" : "s", all),
+          FontWeight::regular, Role::text);
+    if (box.height > 72 && steps.size() == 1) {
       plate(box.y + 58,
             (box.width >= 140 ? "product " : "") +
                 fmt::format("{} of 0 to {}", product->number, product->of - 1),

@@ -191,7 +191,7 @@ class TimelineView {
   std::vector<std::uint32_t> warps_of_;  // by group: which of these; none
   std::vector<sim::Unit> usual_;         // by track
   sim::Unit unit_of_groups_ = sim::Unit::copy_out;
-  std::vector<std::uint8_t> lanes_;      // by event
+  std::vector<std::uint8_t> lanes_;  // by event
   std::vector<std::uint8_t> lane_counts_;
   std::vector<sim::Cycle> queues_;
   std::vector<sim::Unit> completed_by_;  // by track: of a barrier, who completes most phases

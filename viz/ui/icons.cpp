@@ -95,7 +95,8 @@ void draw_legend_mark(IconShape& shape) {
 
 void draw_corners(IconShape& shape) {
   for (const float x : {-1.0f, 1.0f}) {
-    for (const float y : {-1.0f, 1.0f}) shape.line({{2 * x, 5 * y}, {5 * x, 5 * y}, {5 * x, 2 * y}});
+    for (const float y : {-1.0f, 1.0f})
+      shape.line({{2 * x, 5 * y}, {5 * x, 5 * y}, {5 * x, 2 * y}});
   }
 }
 
@@ -103,13 +104,16 @@ void draw_corners(IconShape& shape) {
 
 std::optional<Icon> icon_of(std::string_view words) {
   static constexpr std::pair<std::string_view, Icon> known[] = {
-      {"Run", Icon::play},          {"Play", Icon::play},      {"Pause", Icon::pause},
-      {"Stop", Icon::stop},         {"Next", Icon::next},      {"Step", Icon::next},
-      {"Back", Icon::back},         {"Previous", Icon::back},  {"First", Icon::first},
-      {"Last", Icon::last},         {"Line", Icon::forth},     {"Barrier", Icon::forth},
+      {"Run", Icon::play},           {"Play", Icon::play},
+      {"Pause", Icon::pause},        {"Stop", Icon::stop},
+      {"Next", Icon::next},          {"Step", Icon::next},
+      {"Back", Icon::back},          {"Previous", Icon::back},
+      {"First", Icon::first},        {"Last", Icon::last},
+      {"Line", Icon::forth},         {"Barrier", Icon::forth},
       {"Line back", Icon::backward}, {"Barrier back", Icon::backward},
-      {"Undo", Icon::undo},         {"Redo", Icon::redo},      {"Share", Icon::share},
-      {"Show all", Icon::fit},      {"Dark", Icon::moon},      {"Light", Icon::sun},
+      {"Undo", Icon::undo},          {"Redo", Icon::redo},
+      {"Share", Icon::share},        {"Show all", Icon::fit},
+      {"Dark", Icon::moon},          {"Light", Icon::sun},
       {"Legend", Icon::legend},
   };
   for (const auto& [name, icon] : known) {

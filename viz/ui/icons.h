@@ -17,9 +17,9 @@ enum class Icon {
   play,
   pause,
   stop,
-  next,      // a triangle, and a bar that it stops at
-  back,      // the same to the left
-  last,      // two triangles and a bar
+  next,  // a triangle, and a bar that it stops at
+  back,  // the same to the left
+  last,  // two triangles and a bar
   first,
   forth,     // one stop of a kind further: a chevron
   backward,  // the same to the left

@@ -48,8 +48,8 @@ namespace {
 
 constexpr float kIconGap = 7;  // between an icon and its words
 
-float icon_room(const std::string& words) {
-  return icon_of(words) ? icon_size + kIconGap : 0;
+float icon_room(std::optional<Icon> icon) {
+  return icon ? icon_size + kIconGap : 0;
 }
 
 // What a button stands on: paper with a line around it.
@@ -61,11 +61,19 @@ void button_ground(const Brush& brush, ImVec2 at, ImVec2 high, bool held, bool h
   brush.list->AddRect(at, high, packed(brush.theme.line), kRadius);
 }
 
+float width_with(const Brush& brush, const std::string& words, std::optional<Icon> icon) {
+  const float text = text_width(brush.fonts.words(TextSize::small), words);
+  return std::round(text + icon_room(icon)) + 24;
+}
+
 }  // namespace
 
 float button_width(const Brush& brush, const std::string& words) {
-  const float room = icon_room(words);
-  return std::round(text_width(brush.fonts.words(TextSize::small), words) + room) + 24;
+  return width_with(brush, words, icon_of(words));
+}
+
+float word_button_width(const Brush& brush, const std::string& words) {
+  return width_with(brush, words, {});
 }
 
 bool icon_button(const Brush& brush, const char* id, const std::string& words, ImVec2 at,
@@ -85,9 +93,11 @@ bool icon_button(const Brush& brush, const char* id, const std::string& words, I
   return clicked;
 }
 
-bool button(const Brush& brush, const char* id, const std::string& words, ImVec2 at, float width,
-            bool enabled, bool loud, bool marked) {
-  if (width <= 0) width = button_width(brush, words);
+namespace {
+
+bool draw_button(const Brush& brush, const char* id, const std::string& words,
+                 std::optional<Icon> icon, ImVec2 at, float width, bool enabled, bool loud,
+                 bool marked) {
   ImGui::SetCursorScreenPos(at);
   ImGui::PushID(id);
   const bool clicked = ImGui::InvisibleButton("button", {width, button_height}) && enabled;
@@ -100,11 +110,12 @@ bool button(const Brush& brush, const char* id, const std::string& words, ImVec2
     button_ground(brush, at, high, held, hovered, marked);
   }
   ImFont* font = brush.fonts.words(TextSize::small);
-  const float room = icon_room(words), y = at.y + button_height / 2;
+  const float room = icon_room(icon), y = at.y + button_height / 2;
   const float x = at.x + (width - text_width(font, words) - room) / 2 + room;
-  if (const auto icon = icon_of(words)) {
-    const ImU32 ink = loud && enabled ? packed(text_on(brush.theme.accent))
-                                      : packed(Ink(enabled ? Role::text : Role::quiet), brush.theme);
+  if (icon) {
+    const ImU32 ink = loud && enabled
+                          ? packed(text_on(brush.theme.accent))
+                          : packed(Ink(enabled ? Role::text : Role::quiet), brush.theme);
     draw_icon(*brush.list, *icon, {x - room + icon_size / 2, y}, ink);
   }
   if (loud && enabled) {
@@ -121,10 +132,22 @@ bool button(const Brush& brush, const char* id, const std::string& words, ImVec2
   return clicked;
 }
 
+}  // namespace
+
+bool button(const Brush& brush, const char* id, const std::string& words, ImVec2 at, float width,
+            bool enabled, bool loud, bool marked) {
+  if (width <= 0) width = button_width(brush, words);
+  return draw_button(brush, id, words, icon_of(words), at, width, enabled, loud, marked);
+}
+
+bool word_button(const Brush& brush, const char* id, const std::string& words, ImVec2 at) {
+  return draw_button(brush, id, words, {}, at, word_button_width(brush, words), true, false, false);
+}
+
 float segmented_width(const Brush& brush, const Choice& choice, float spared) {
   float width =
       choice.title.empty() ? 0 : text_width(brush.fonts.words(TextSize::small), choice.title) + 8;
-  for (const Tab& option : choice.options) width += button_width(brush, option.label) - spared;
+  for (const Tab& option : choice.options) width += word_button_width(brush, option.label) - spared;
   return std::round(width);
 }
 
@@ -140,7 +163,7 @@ const std::string* segmented(const Brush& brush, const Choice& choice, ImVec2 at
   const float begin = x;
   ImGui::PushID(choice.title.c_str());
   for (const Tab& option : choice.options) {
-    const float width = button_width(brush, option.label) - spared;
+    const float width = word_button_width(brush, option.label) - spared;
     ImGui::SetCursorScreenPos({x, at.y});
     if (ImGui::InvisibleButton(option.label.c_str(), {width, button_height})) {
       clicked = &option.command;
@@ -164,7 +187,7 @@ const std::string* segmented(const Brush& brush, const Choice& choice, ImVec2 at
 }
 
 float menu_button_width(const Brush& brush, const std::string& words) {
-  return button_width(brush, words) + kMark;
+  return word_button_width(brush, words) + kMark;
 }
 
 bool menu_button(const Brush& brush, const char* id, const std::string& words, ImVec2 at) {

@@ -32,11 +32,14 @@ struct Brush {
 bool focus_frame(const Brush& brush, ImVec2 low, ImVec2 high, bool text_field = false);
 
 // A button with words on it, behind their icon where they have one (icons.h); `loud` is the one
-// action that the view is about. True when clicked. `width` 0: as wide as the words ask for. `marked`: what it turns on
-// is on.
+// action that the view is about. True when clicked. `width` 0: as wide as the words ask for.
+// `marked`: what it turns on is on.
 bool button(const Brush& brush, const char* id, const std::string& words, ImVec2 at, float width,
             bool enabled, bool loud = false, bool marked = false);
 float button_width(const Brush& brush, const std::string& words);
+// The words alone, without their icon.
+bool word_button(const Brush& brush, const char* id, const std::string& words, ImVec2 at);
+float word_button_width(const Brush& brush, const std::string& words);
 inline constexpr float button_height = 32;
 // The icon alone, where words have no room: they are said under the pointer.
 bool icon_button(const Brush& brush, const char* id, const std::string& words, ImVec2 at,

@@ -44,10 +44,9 @@ class Painter {
     const std::string unit = record.timed ? "cycles" : "instructions";
     const std::string title =
         fmt::format("Why {} takes {} {}", record.kernel, count(s_.view.run().end), unit);
-    draw_title(
-        scene_,
-        fitted(title, size_.width - 2 * edge, heading_text, Family::sans, FontWeight::bold),
-        {edge, top + 24});
+    draw_title(scene_,
+               fitted(title, size_.width - 2 * edge, heading_text, Family::sans, FontWeight::bold),
+               {edge, top + 24});
     if (s_.view.run().path.empty()) {
       scene_.add(
           words({edge, 54}, "The record has no events whose causes are known.", Role::quiet));
@@ -427,7 +426,8 @@ class Painter {
       row.cells = {{count(static_cast<double>(line.from)), Role::quiet},
                    {count(static_cast<double>(line.takes))},
                    {(line.times > 1 ? "    " : "") + line.what}};
-      if (!narrow) row.cells.insert(row.cells.end(), {{line.where, Role::quiet}, {line.line, Role::quiet}});
+      if (!narrow)
+        row.cells.insert(row.cells.end(), {{line.where, Role::quiet}, {line.line, Role::quiet}});
       row.cells[0].fill = Ink(mix(s_.theme.paper, colour(line.kind), 0.45));
       row.cells[0].ink = Role::text;
       if (line.event != sim::no_event) {
