@@ -154,6 +154,8 @@ void add_global(Model& model, const AsyncOperation& o, std::vector<RecordedBuffe
   use.rows = static_cast<u32>(row_end - row_begin);
   use.column = static_cast<u32>(column_begin);
   use.columns = static_cast<u32>(column_end - column_begin);
+  use.asked = o.asked;
+  use.missed = o.missed;
   out.push_back(use);
 }
 
