@@ -154,8 +154,6 @@ void add_global(Model& model, const AsyncOperation& o, std::vector<RecordedBuffe
   use.rows = static_cast<u32>(row_end - row_begin);
   use.column = static_cast<u32>(column_begin);
   use.columns = static_cast<u32>(column_end - column_begin);
-  use.asked = o.asked;
-  use.missed = o.missed;
   out.push_back(use);
 }
 
@@ -189,6 +187,11 @@ std::vector<MemoryUse> uses_by(Model& model, const Block& block, const AsyncOper
       add_cells(cells.read, block.rank, false, Operand::none, out);
       add_cells(cells.written, block.rank, true, Operand::none, out);
     }
+  }
+  for (MemoryUse& use : out) {
+    if (use.of != MemoryUse::Of::global) continue;
+    use.asked = o.asked;
+    use.missed = o.missed;
   }
   return out;
 }
