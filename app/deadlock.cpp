@@ -39,6 +39,7 @@ Json source_json(const DeadlockCause& cause, const DeadlockCause::Source& s) {
     reasons.push_back({{"why", name_of(n.why)},
                        {"cta", n.warps.rank},
                        {"warps", numbers_json(n.warps)},
+                       {"lanes", n.lanes},
                        {"phases", n.phases},
                        {"waits_for", index_json(n.waits_for)},
                        {"at", n.pc ? site_json(n.site) : Json()},

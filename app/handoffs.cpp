@@ -213,9 +213,9 @@ int explain_why(const HandoffsOptions& options, Terminal& terminal) {
   if (fault && fault->kind == "deadlock") {
     terminal.say(fault->sentence);
     terminal.say(
-        "A record does not say why nobody could go on: `tilescope explain why` of the kernel, or "
-        "of "
-        "its PTX with --launch, runs it again and tells.");
+        "This record, of an earlier version, does not say why nobody could go on: `tilescope "
+        "explain "
+        "why` of the kernel, or of its PTX with --launch, runs it again and tells.");
   }
   if (const std::string none = sim::without_time(*record); !none.empty()) {
     return terminal.fail({ErrorKind::mismatch, none, ""});

@@ -8,6 +8,7 @@
 
 #include "core/io/bytes.h"
 #include "core/io/device_times_file.h"
+#include "core/io/record_cause.h"
 #include "core/io/record_events.h"
 
 namespace tilescope {
@@ -17,12 +18,12 @@ using sim::Record;
 
 constexpr unsigned char magic[] = {0x89, 'T', 'S', 'R', '\r', '\n', 0x1a, '\n'};
 constexpr std::size_t header_bytes = sizeof magic + 8, section_bytes = 20;
-constexpr std::string_view section_names[] = {"RUN ", "CODE", "RPRT", "TRAK", "EVNT",
-                                              "CNTR", "PIPE", "USES", "LANE"};
+constexpr std::string_view section_names[] = {"RUN ", "CODE", "RPRT", "TRAK", "EVNT", "CNTR",
+                                              "PIPE", "USES", "LANE", "CAUS", "L2  "};
 
 // Those that a record of this version has.
 std::size_t sections_of(std::uint32_t version) {
-  return std::size(section_names) - (version < 4 ? 2 : version < 5 ? 1 : 0);
+  return std::size(section_names) - (version < 4 ? 4 : version < 5 ? 3 : version < 6 ? 2 : 0);
 }
 
 // ---- What both directions go through: with a ByteWriter it writes, with a ByteReader it reads
@@ -258,6 +259,8 @@ class Reader {
     if (name == "CNTR") return line_counters(in);
     if (name == "PIPE") return pipes(in);
     if (name == "LANE") return accesses(in);
+    if (name == "CAUS") return read_causes(in, record_.reports);
+    if (name == "L2  ") return cached(in);
     return uses(in);
   }
 
@@ -437,6 +440,34 @@ class Reader {
     return {};
   }
 
+  // What L2 had when.
+  std::string cached(ByteReader& in) {
+    Read{in}(record_.cache_overflowed);
+    record_.cached.resize(in.count(4));
+    for (sim::CachedBuffer& of : record_.cached) {
+      of.buffer = in.number();
+      of.rows = in.number();
+      of.columns = in.number();
+      if (of.buffer >= record_.buffers.size()) return "cells of a buffer that is not there";
+      const std::size_t cells = in.count(1);
+      if (of.rows == 0 || of.columns == 0 || cells != std::uint64_t{of.rows} * of.columns) {
+        return "a buffer in L2 with another number of cells than its rows and columns";
+      }
+      of.since.resize(cells);
+      std::uint64_t last = 0;
+      for (sim::Cycle& since : of.since) {
+        const std::uint64_t value = in.varint();  // 0: never
+        since = value ? last += unzigzag(value - 1) : sim::never_ends;
+      }
+    }
+    for (sim::MemoryUse& of : record_.uses) {
+      if (of.of != sim::MemoryUse::Of::global) continue;
+      of.asked = in.number();
+      of.missed = in.number();
+    }
+    return {};
+  }
+
   bool cut_short(std::string_view inside) {
     refuse(file_.size(),
            fmt::format("is cut short: it ends inside {}. Copy it again, or record the "
@@ -588,6 +619,31 @@ std::vector<std::byte> write_record(const Record& record) {
     }
   }
   section(out, "LANE", lanes);
+
+  ByteWriter causes;
+  write_causes(causes, record.reports);
+  section(out, "CAUS", causes);
+
+  ByteWriter cached;
+  cached.u8(record.cache_overflowed);
+  cached.varint(record.cached.size());
+  for (const sim::CachedBuffer& of : record.cached) {
+    cached.varint(of.buffer);
+    cached.varint(of.rows);
+    cached.varint(of.columns);
+    cached.varint(of.since.size());
+    std::uint64_t last = 0;
+    for (const sim::Cycle since : of.since) {
+      cached.varint(since == sim::never_ends ? 0 : zigzag(since - last) + 1);
+      if (since != sim::never_ends) last = since;
+    }
+  }
+  for (const sim::MemoryUse& of : record.uses) {
+    if (of.of != sim::MemoryUse::Of::global) continue;
+    cached.varint(of.asked);
+    cached.varint(of.missed);
+  }
+  section(out, "L2  ", cached);
   return std::move(out.bytes);
 }
 

@@ -9,13 +9,14 @@
 //
 //     "RUN "  what ran, on which device    "TRAK"  tracks      "CNTR"  counters by instruction
 //     "CODE"  instructions and sources     "EVNT"  events      "PIPE"  how long units were busy
-//     "RPRT"  reports                      "USES"  what operations read and write (from version 4
-//     on)
+//     "RPRT"  reports                      "USES"  what operations read and write
+//     "LANE"  what lanes access            "CAUS"  why nobody could go on, of reports of deadlocks
+//     "L2  "  what L2 had when, and of what copies asked it for
 //
-// An event takes 8 to 11 bytes (record_events.h says how). Version 3, which has no "USES", is read
-// too. A file of another version, one that is cut short, damaged or no record at all is refused
-// with a sentence: unreadable, with the byte where it is wrong. Nothing is allocated that the
-// file's own size does not warrant.
+// An event takes 8 to 11 bytes (record_events.h says how). Earlier versions are read too: 3 ends
+// with "PIPE", 4 with "USES", 5 with "LANE". A file of another version, one that is cut short,
+// damaged or no record at all is refused with a sentence: unreadable, with the byte where it is
+// wrong. Nothing is allocated that the file's own size does not warrant.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +30,7 @@
 
 namespace tilescope {
 
-constexpr std::uint32_t record_version = 5, oldest_record_version = 3;
+constexpr std::uint32_t record_version = 6, oldest_record_version = 3;
 
 std::vector<std::byte> write_record(const sim::Record& record);
 

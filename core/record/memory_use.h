@@ -39,6 +39,9 @@ struct MemoryUse {
   // registers:  of warps [row, row + rows) of the CTA
   // global:     of the buffer as a matrix, whose last index is the column and all others the row
   std::uint32_t row = 0, rows = 1, column = 0, columns = 0;
+  // Of global memory, by a copy of a timed run: bytes that it asked L2 for; of these, those that L2
+  // did not have.
+  std::uint32_t asked = 0, missed = 0;
 
   bool meets(const MemoryUse& o) const {
     return of == o.of && (of == Of::global ? buffer == o.buffer : rank == o.rank) &&

@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "core/record/cached.h"
 #include "core/record/event.h"
 #include "core/record/event_list.h"
 #include "core/record/memory_use.h"
@@ -107,7 +108,10 @@ struct Record {
   std::vector<MemoryUse> uses;
   std::vector<WarpAccess> accesses;         // in about the order of their begin
   std::vector<std::uint32_t> lane_offsets;  // of those whose lanes follow no rule
-  std::vector<LineCounters> counters;       // by pc
+  // What came into L2, of a timed run; and whether so much came that L2 had to let some of it go.
+  std::vector<CachedBuffer> cached;
+  bool cache_overflowed = false;
+  std::vector<LineCounters> counters;  // by pc
   std::array<PipeCounters, static_cast<std::size_t>(Pipe::count_)> pipes{};
   // Blocks and warps that an SM had room for at once, and what set the limit: "shared
   // memory".

@@ -1,12 +1,14 @@
 // PTX: any text is read and decoded, entry after entry, or refused with a sentence that says where.
-// What is decoded is run for a while, with pointers to one small buffer as arguments: whatever a
-// program does to it, the simulator goes on, stops with a report, or has used up its budget.
+// So are the names of its debug sections. What is decoded is run for a while, with pointers to one
+// small buffer as arguments: whatever a program does to it, the simulator goes on, stops with a
+// report, or has used up its budget.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <string>
 
+#include "core/ptx/debug_names.h"
 #include "core/ptx/program.h"
 #include "core/sim/machine/machine.h"
 
@@ -60,6 +62,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   const auto shared = std::make_shared<const ptx::Module>(std::move(*module));
+  // Names that debug sections give are read, or a sentence says why no further.
+  for (const ptx::DebugVariable& v : ptx::debug_names(*shared).variables) {
+    if (v.name.empty() || v.places.empty()) std::abort();
+    v.at(v.line);
+  }
   for (const ptx::Function& f : shared->functions) {
     if (!f.body_line) continue;
     const Outcome<ptx::Program> program = ptx::decode(shared, f);

@@ -89,7 +89,7 @@ Bytes sealed(const std::vector<Bytes>& contents) {
     const Bytes file = write_record(sim::Record{});
     return Bytes(file.begin(), file.begin() + 16);
   }();
-  constexpr std::string_view names = "RUN CODERPRTTRAKEVNTCNTRPIPEUSES";
+  constexpr std::string_view names = "RUN CODERPRTTRAKEVNTCNTRPIPEUSESLANECAUSL2  ";
   Bytes out = head;
   for (std::size_t s = 0; s < contents.size(); ++s) {
     for (const char c : names.substr(4 * s, 4)) out.push_back(static_cast<std::byte>(c));

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/ptx/debug_names.h"
 #include "core/sim/stepping/inspect.h"
 #include "core/sim/stepping/stepper.h"
 
@@ -39,10 +40,12 @@ struct LiveRun {
   explicit LiveRun(sim::Stepper at)
       : stepper(std::move(at)),
         registers(stepper.machine().program()),
-        places(stepper.machine().program()) {}
+        places(stepper.machine().program()),
+        names(ptx::debug_names(*stepper.machine().program().module)) {}
   sim::Stepper stepper;
   sim::Registers registers;
   SourcePlaces places;
+  ptx::DebugNames names;  // of variables of the source, where the PTX has them
   Sources sources;
 };
 

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/numeric/small_float.h"
+#include "core/sim/stepping/named_values.h"
 #include "viz/machine/machine_accumulators.h"
 #include "viz/machine/machine_scene.h"
 
@@ -116,6 +117,43 @@ void add_lanes(Table& table, const RegisterValue& value, std::uint32_t looked_at
     TableRow row;
     row.code = true;
     row.cells = {{text.substr(0, text.find_last_not_of(' ') + 1), Role::text, {}}};
+    table.rows.push_back(std::move(row));
+  }
+}
+
+// Variables of the source that are in no register that is kept: in local memory, as builds with -G
+// have most of them, or parameters.
+void add_variables(Table& table, const std::vector<sim::NamedValue>& named, std::uint32_t lane,
+                   std::uint32_t live) {
+  bool any = false;
+  for (const sim::NamedValue& each : named) {
+    if (each.place.of == ptx::DebugVariable::Place::Of::reg && each.known) continue;
+    if (!any) {
+      TableRow heading;
+      heading.heading = true;
+      heading.cells = {{"Variables of the source that no register holds", Role::quiet, {}}};
+      table.rows.push_back(std::move(heading));
+    }
+    any = true;
+    const bool undefined = each.known && each.value.undefined[lane];
+    const std::string at = each.place.of == ptx::DebugVariable::Place::Of::reg
+                               ? fmt::format("was in {}", each.where)
+                           : each.place.of == ptx::DebugVariable::Place::Of::parameter
+                               ? fmt::format("parameter {}", each.where)
+                               : fmt::format("at {}", each.where);
+    TableRow row;
+    row.cells = {{each.variable->name, Role::text, {}},
+                 {each.variable->type, Role::quiet, {}},
+                 {sim::value_text(each, lane), undefined ? Ink(Role::quiet) : Ink(Role::text), {}},
+                 {"", Role::text, {}},
+                 {"", Role::text, {}},
+                 {"", Role::text, {}},
+                 {each.known ? across_lanes(each.value, live) : "", Role::quiet, {}},
+                 {at, Role::quiet, {}}};
+    if (table.columns.size() < row.cells.size()) {  // no room for where
+      row.cells[0].text += "  " + at;
+      row.cells.pop_back();
+    }
     table.rows.push_back(std::move(row));
   }
 }
@@ -252,6 +290,14 @@ double draw_registers(Scene& scene, const MachineShown& shown, const Box& whole,
                   {}}};
     table.rows.push_back(std::move(row));
   }
+  const auto named = sim::named_values(shown.machine(), shown.run.registers, shown.run.names,
+                                       spot.block, spot.warp, split);
+  std::map<std::string_view, std::string> called;  // registers, by the variables they hold
+  for (const sim::NamedValue& each : named) {
+    if (each.place.of != ptx::DebugVariable::Place::Of::reg) continue;
+    std::string& text = called[each.place.name];
+    text += (text.empty() ? "" : ", ") + each.variable->name;
+  }
   for (const RegisterValue& value : values) {
     TableRow row;
     row.selected = value.name == spot.name;
@@ -259,19 +305,22 @@ double draw_registers(Scene& scene, const MachineShown& shown, const Box& whole,
     row.hint = "shows it in all lanes";
     // Not wrong in itself: nobody has written it, or whoever did had nothing defined to write.
     const Ink ink = value.undefined[spot.lane] ? Ink(Role::quiet) : Ink(Role::text);
-    row.cells = {{value.name, Role::text, {}},
-                 {std::string(ptx::name_of(value.type)), Role::quiet, {}},
-                 {hex(value, spot.lane), ink, {}},
-                 {as_integer(value, spot.lane), Role::text, {}},
-                 {as_float(value, spot.lane), Role::text, {}},
-                 {as_halves(value, spot.lane), Role::text, {}},
-                 {across_lanes(value, warp.splits[split].lanes), Role::quiet, {}},
-                 {origins.text(value.name), Role::quiet, {}}};
+    const auto variable = called.find(value.name);
+    row.cells = {
+        {value.name + (variable == called.end() ? "" : "  " + variable->second), Role::text, {}},
+        {std::string(ptx::name_of(value.type)), Role::quiet, {}},
+        {hex(value, spot.lane), ink, {}},
+        {as_integer(value, spot.lane), Role::text, {}},
+        {as_float(value, spot.lane), Role::text, {}},
+        {as_halves(value, spot.lane), Role::text, {}},
+        {across_lanes(value, warp.splits[split].lanes), Role::quiet, {}},
+        {origins.text(value.name), Role::quiet, {}}};
     if (row.selected) table.focus = table.rows.size();
     table.rows.push_back(std::move(row));
     if (value.name != spot.name) continue;
     add_lanes(table, value, spot.lane, room.width - 2 * table_edge);
   }
+  add_variables(table, named, spot.lane, warp.splits[split].lanes);
   return draw_table(scene, table, room, scroll);
 }
 

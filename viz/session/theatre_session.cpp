@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "viz/scene/number_words.h"
@@ -43,6 +45,56 @@ double theatre_time(const Session& session, const TheatreView& view) {
   return on_its_way ? std::min(time_of(*machine), view.end()) : view.opening();
 }
 
+namespace {
+
+// Names of the source for registers, and what they hold where the machine stands at this time.
+void add_registers(const ViewState& state, double at, TheatreShown& shown) {
+  const std::shared_ptr<const LiveRun> live = state.live;
+  const sim::Machine& machine = live->stepper.machine();
+  if (!live->names.empty()) {
+    shown.variable = [live](std::uint32_t pc, const std::string& name) -> std::string {
+      const ptx::Program& program = live->stepper.machine().program();
+      if (pc >= program.code.size()) return "";
+      const std::uint32_t behind = program.code[pc].line + 1;
+      for (const ptx::DebugVariable& variable : live->names.variables) {
+        const ptx::DebugVariable::Place* const place = variable.at(behind);
+        if (place && place->of == ptx::DebugVariable::Place::Of::reg && place->name == name) {
+          return variable.name;
+        }
+      }
+      return "";
+    };
+  }
+  const bool stands = machine.position() > 0 && machine.state() != RunState::done &&
+                      std::abs(time_of(machine) - at) < 1;
+  if (!stands) return;
+  using Key = std::pair<std::size_t, std::string>;
+  const auto known = std::make_shared<std::map<Key, std::optional<sim::RegisterValue>>>();
+  const std::uint64_t block = state.spot.block;
+  const auto warps =
+      std::make_shared<const std::vector<sim::WarpState>>(sim::warps_of(machine, block));
+  shown.value = [live, known, warps, block](std::uint32_t warp, const std::string& name,
+                                            std::uint32_t lane) -> std::string {
+    if (warp >= warps->size() || (*warps)[warp].splits.empty()) return "";
+    const std::size_t split = sim::split_of_lane((*warps)[warp], lane);
+    const auto [at, fresh] = known->try_emplace({warp * 64 + split, name});
+    if (fresh) {
+      at->second = live->registers.find(live->stepper.machine(), block, warp, name, split);
+    }
+    if (!at->second || !at->second->alive) return "";
+    const sim::RegisterValue& value = *at->second;
+    if (value.undefined[lane]) return "undefined";
+    const std::uint64_t bits = value.low[lane];
+    if (value.type == ptx::Type::f32) {
+      return fmt::format("{:.6g}", std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+    }
+    if (value.type == ptx::Type::f64) return fmt::format("{:.6g}", std::bit_cast<double>(bits));
+    return fmt::format("0x{:x}", bits);
+  };
+}
+
+}  // namespace
+
 TheatreShown theatre_shown(const Session& session, const TheatreView& view, const TheatreNow& now) {
   const ViewState& state = session.state;
   TheatreShown shown{view, now, session.theme()};
@@ -58,6 +110,7 @@ TheatreShown theatre_shown(const Session& session, const TheatreView& view, cons
     if (lines == state.live->sources.end() || line < 1 || line > lines->second.size()) return "";
     return lines->second[line - 1];
   };
+  if (state.live) add_registers(state, now.at, shown);
   return shown;
 }
 

@@ -43,7 +43,7 @@ void TheatrePainter::draw_tensors() {
   Box inputs = inputs_;
   if (s_.view.asked() && inputs.height > 240) {
     inputs.height -= 44;
-    draw_l2({inputs.x, inputs.bottom() + 6, inputs.width, 36});
+    if (!has_l2_) draw_share({inputs.x, inputs.bottom() + 6, inputs.width, 36}, "L2: ");
   }
   draw_list(s_.view.inputs(), inputs, false);
   if (!s_.view.outputs().empty()) {
@@ -54,19 +54,6 @@ void TheatrePainter::draw_tensors() {
   }
   draw_registers();
   scene_.end();
-}
-
-void TheatrePainter::draw_l2(const Box& room) {
-  const double had =
-      1 - static_cast<double>(s_.view.missed()) / static_cast<double>(s_.view.asked());
-  const Box bar{room.x, room.bottom() - 12, room.width, 8};
-  scene_.add(words({room.x, room.y + 8}, fitted(fmt::format("L2 had {:.0f}% of it", 100 * had),
-                                                room.width, small_text, Family::sans)));
-  scene_.add(Rectangle{bar, Ink(Role::panel), {Role::line, 1, false}, 2});
-  scene_.add(Rectangle{{bar.x, bar.y, bar.width * had, bar.height}, Ink(Role::quiet), {}, 2});
-  scene_.hints.push_back(
-      {room, fmt::format("in the whole run, copies asked L2 for {} bytes; {} came from memory",
-                         grouped(s_.view.asked()), grouped(s_.view.missed()))});
 }
 
 std::string TheatrePainter::shape_of(const sim::RecordedBuffer& buffer) const {
@@ -199,15 +186,7 @@ void TheatrePainter::token(Point at, const std::string& label, Rgba colour, bool
 void TheatrePainter::draw_token_in(const TheatreCopy& copy) {
   const auto to = boxes_.find(*copy.stage);
   if (to == boxes_.end()) return;
-  Point from{inputs_.right(), inputs_.centre().y};
-  std::string name;
-  if (copy.part) {
-    name = record_.buffers[copy.part->buffer].name;
-    const auto tensor = tensors_.find(copy.part->buffer);
-    if (tensor != tensors_.end()) {
-      from = part_box(tensor->second, record_.buffers[copy.part->buffer], *copy.part).centre();
-    }
-  }
+  const std::string name = copy.part ? record_.buffers[copy.part->buffer].name : std::string();
   const sim::Filling* filling = s_.now.stages[*copy.stage].filling;
   Point target = to->second.centre();
   if (filling && filling->copies.size() <= 4) {  // each has its own part of the stage's box
@@ -215,13 +194,13 @@ void TheatrePainter::draw_token_in(const TheatreCopy& copy) {
     const double each = to->second.width / static_cast<double>(filling->copies.size());
     target.x = to->second.x + each * (static_cast<double>(at - filling->copies.begin()) + 0.5);
   }
+  const std::vector<Point> way = way_in(copy, target);
   Line path;
   path.stroke = {Ink(Role::line), 1, false};
-  path.points = {from, target};
+  path.points = way;
   scene_.add(std::move(path));
-  const Point at{from.x + (target.x - from.x) * copy.share,
-                 from.y + (target.y - from.y) * copy.share};
-  token(at, fmt::format("{} k{}", name, copy.step), step_colour(copy.step, s_.theme), copy.queued);
+  token(along(way, copy.share), fmt::format("{} k{}", name, copy.step),
+        step_colour(copy.step, s_.theme), copy.queued);
 }
 
 void TheatrePainter::draw_token_out(const TheatreCopy& copy) {

@@ -198,7 +198,11 @@ LanesNow lanes_at(const Record& record, const LaneAccesses& accesses, u64 block,
                   double at) {
   constexpr double ago = 400;  // cycles that the last one stays to be looked at
   LanesNow now;
-  std::map<std::tuple<u32, u64, bool>, std::vector<u32>> sectors;
+  struct Asked {
+    std::vector<u32> warps;
+    SectorOnItsWay::From from = SectorOnItsWay::From::l1;
+  };
+  std::map<std::tuple<u32, u64, bool>, Asked> sectors;
   for (const u32 i : accesses.under_way(record, block, at)) {
     const WarpAccess& access = record.accesses[i];
     if (access.of != WarpAccess::Of::global || access.buffer >= record.buffers.size()) continue;
@@ -207,18 +211,22 @@ LanesNow lanes_at(const Record& record, const LaneAccesses& accesses, u64 block,
     ++(writes ? now.stores : now.loads);
     now.from_memory += access.from_memory;
     const u32 by = record.tracks[access.track].index;
+    const auto from = access.from_memory ? SectorOnItsWay::From::memory
+                      : access.from_l2   ? SectorOnItsWay::From::l2
+                                         : SectorOnItsWay::From::l1;
     each_lane(record, access, [&](u32, u64 byte) {
       const u64 last = byte + std::max<u64>(1, access.bytes) - 1;
       for (u64 s = byte / sector_bytes; s <= last / sector_bytes; ++s) {
-        std::vector<u32>& warps = sectors[{access.buffer, s, writes}];
-        if (!std::count(warps.begin(), warps.end(), by)) warps.push_back(by);
+        Asked& asked = sectors[{access.buffer, s, writes}];
+        if (!std::count(asked.warps.begin(), asked.warps.end(), by)) asked.warps.push_back(by);
+        asked.from = std::max(asked.from, from);
       }
     });
   }
-  for (auto& [where, warps] : sectors) {
-    std::sort(warps.begin(), warps.end());
-    now.sectors.push_back(
-        {std::get<0>(where), std::get<1>(where), std::get<2>(where), std::move(warps)});
+  for (auto& [where, asked] : sectors) {
+    std::sort(asked.warps.begin(), asked.warps.end());
+    now.sectors.push_back({std::get<0>(where), std::get<1>(where), std::get<2>(where),
+                           std::move(asked.warps), asked.from});
   }
   const auto find = [&](WarpAccess::Of of) {
     const auto own = accesses.last(record, block, of, at, ago, warp);
@@ -241,6 +249,12 @@ LanesNow lanes_at(const Record& record, const LaneAccesses& accesses, u64 block,
   now.shuffle = find(WarpAccess::Of::lanes);
   now.sentence = sentence_of(record, now, accesses.under_way(record, block, at));
   return now;
+}
+
+std::string_view from_words(const SectorOnItsWay& sector) {
+  if (sector.writes) return "";
+  constexpr std::string_view words[] = {", from L1", ", from L2", ", from memory"};
+  return words[static_cast<std::size_t>(sector.from)];
 }
 
 std::string access_text(const Record& record, u32 number) {

@@ -57,7 +57,12 @@ struct SectorOnItsWay {
   std::uint64_t sector = 0;  // of the buffer, counted from 0
   bool writes = false;
   std::vector<std::uint32_t> warps;
+  // From where it comes: of the accesses that ask for it, the farthest that one of them goes.
+  enum class From : std::uint8_t { l1, l2, memory };
+  From from = From::l1;
 };
+// ", from memory"; of what is written nothing.
+std::string_view from_words(const SectorOnItsWay& sector);
 
 // A word of a bank, in the wavefront that brings it, and the lanes that ask for it.
 struct BankWord {

@@ -17,7 +17,7 @@ using sim::WarpAccess;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-constexpr double line_row = 20, bank_row = 18;
+constexpr double line_row = 20, bank_row = 18, register_row = 20;
 constexpr std::size_t most_wavefronts = 12;
 
 std::string numbers_text(const std::vector<u32>& numbers) {
@@ -48,41 +48,79 @@ void TheatrePainter::draw_memory(const Box& all) {
   const u64 block = p_.blocks[std::min<std::size_t>(s_.rank, p_.blocks.size() - 1)];
   const LanesNow now = lanes_at(record_, s_.view.lanes(), block, s_.warp, s_.now.at);
   const double top = all.y + 8, height = all.height - 8;
+  constexpr std::size_t most_registers = 8;
+  const auto registers =
+      registers_at(record_, s_.view.lanes(), block, s_.warp, s_.now.at, most_registers);
   if (!s_.view.lanes().any(WarpAccess::Of::shared) && !s_.view.lanes().any(WarpAccess::Of::lanes)) {
-    return draw_global({all.x, top, all.width, height}, now);
+    const double high = std::min(46 + register_row * most_registers, height * 0.45);
+    draw_global({all.x, top, all.width, height - high}, now);
+    return draw_lane_registers({all.x, top + height - high, all.width, high}, registers);
   }
   const double left = std::floor(all.width * 0.4), apart = 32;
   draw_global({all.x, top, left, height}, now);
-  const Box right{all.x + left + apart, top, all.width - left - apart, height};
-  const double shuffle = now.shuffle ? 110 : 0;
-  draw_banks({right.x, right.y, right.width, right.height - shuffle}, now);
-  if (now.shuffle) {
-    draw_shuffle({right.x, right.bottom() - shuffle, right.width, shuffle}, *now.shuffle);
+  Box right{all.x + left + apart, top, all.width - left - apart, height};
+  // From the bottom up, each where there is room for it beside the banks.
+  constexpr double least = 130;
+  const auto take = [&](double wanted) {
+    const double high = std::min(wanted, std::max(0.0, right.height - least));
+    right.height -= high;
+    return Box{right.x, right.bottom(), right.width, high};
+  };
+  if (now.shuffle && height >= 200) draw_shuffle(take(110), *now.shuffle);
+  const double rows =
+      std::clamp((right.height - 300) / register_row, 3.0, static_cast<double>(most_registers));
+  draw_lane_registers(
+      take(46 + register_row * std::min(std::floor(rows), static_cast<double>(registers.size()))),
+      registers);
+  std::optional<LanesNow::Shared> read;
+  if (!now.all_shared.empty()) {
+    read = now.all_shared.front();
+  } else if (const auto last = s_.view.lanes().last(record_, block, WarpAccess::Of::shared,
+                                                    s_.now.at, s_.view.end())) {
+    read = LanesNow::Shared{*last, false, {}};
   }
+  if (read) draw_shared_rows(take(std::clamp(right.height * 0.5, 0.0, 360.0)), *read);
+  draw_banks(right, now);
 }
 
-// Which parts of a buffer have been touched until now: L2 has had them.
+// How much of each stretch of a buffer L2 has now, the darker the more; where the record does not
+// say, which parts of it this cluster has touched.
 void TheatrePainter::draw_touched(const LaneAccesses::Touched& touched, const Box& bar,
                                   const LanesNow& now) {
   scene_.add(Rectangle{bar, Ink(Role::panel), {Role::line, 1, false}, 0});
-  const double part = bar.width / static_cast<double>(LaneAccesses::buckets);
-  std::size_t from = 0;
-  const auto is_touched = [&](std::size_t i) {
-    return touched.first[i] != sim::never_ends &&
-           static_cast<double>(touched.first[i]) <= s_.now.at;
+  const sim::CachedBuffer* const cached = s_.view.cached(touched.buffer);
+  const std::size_t cells =
+      cached ? cached->rows > 1 ? cached->rows : cached->columns : LaneAccesses::buckets;
+  const double part = bar.width / static_cast<double>(cells);
+  const auto held = [&](std::size_t i) {
+    if (cached) return share_in_l2(*cached, s_.now.at, i);
+    // Of what is only written L2's times are not kept; one colour has one meaning.
+    if (!record_.cached.empty()) return 0.0;
+    const bool is =
+        touched.first[i] != sim::never_ends && static_cast<double>(touched.first[i]) <= s_.now.at;
+    return is ? 1.0 : 0.0;
   };
-  for (std::size_t i = 0; i <= LaneAccesses::buckets; ++i) {
-    if (i < LaneAccesses::buckets && is_touched(i)) continue;
-    if (i > from) {
-      const double x = bar.x + static_cast<double>(from) * part;
-      scene_.add(
-          Rectangle{{x, bar.y, std::max(1.0, static_cast<double>(i - from) * part), bar.height},
-                    Ink(Role::accent, 0.35),
-                    {},
-                    0});
-    }
-    from = i + 1;
+  for (std::size_t i = 0; i < cells;) {
+    const std::size_t from = i;
+    const double share = held(from);
+    while (i < cells && held(i) == share) ++i;
+    if (share <= 0) continue;
+    scene_.add(Rectangle{{bar.x + static_cast<double>(from) * part, bar.y,
+                          std::max(1.0, static_cast<double>(i - from) * part), bar.height},
+                         Ink(Role::accent, 0.08 + 0.3 * share),
+                         {},
+                         0});
   }
+  const std::string& name = record_.buffers[touched.buffer].name;
+  scene_.hints.push_back(
+      {bar, cached ? fmt::format("L2 has {:.0f}% of {} now, from its first row at the left to its "
+                                 "last: what all CTAs have read until here",
+                                 100 * share_in_l2(*cached, s_.now.at), name)
+                   : fmt::format("{}: {}", name,
+                                 record_.cached.empty()
+                                     ? "which parts this cluster has touched until here"
+                                     : "nobody reads it, and L2 is not followed for what is only "
+                                       "written")});
   if (touched.bytes == 0) return;
   for (const SectorOnItsWay& s : now.sectors) {
     if (s.buffer != touched.buffer) continue;
@@ -101,6 +139,10 @@ void TheatrePainter::draw_line(const Box& row, u64 line,
                    fitted(elements_text(buffer, line), label - 8, small_text, Family::mono),
                    Family::mono, Role::quiet));
   std::vector<u32> warps;
+  const SectorOnItsWay* const farthest =
+      *std::max_element(sectors.begin(), sectors.end(),
+                        [](const auto* a, const auto* b) { return a->from < b->from; });
+  const std::string_view from = from_words(*farthest);
   for (u32 k = 0; k < 4; ++k) {
     const Box box{row.x + label + k * (cell + 2), row.y + 2, cell, row.height - 4};
     scene_.add(Rectangle{box, Ink(Role::panel), {Role::line, 1, false}, 0});
@@ -113,16 +155,18 @@ void TheatrePainter::draw_line(const Box& row, u64 line,
         if (!std::count(warps.begin(), warps.end(), s->warps[w])) warps.push_back(s->warps[w]);
       }
       scene_.hints.push_back(
-          {box, fmt::format("{} {}, sector {}: warp{} {}", buffer.name, elements_text(buffer, line),
-                            k, s->warps.size() == 1 ? "" : "s", numbers_text(s->warps))});
+          {box,
+           fmt::format("{} {}, sector {}: warp{} {}{}", buffer.name, elements_text(buffer, line), k,
+                       s->warps.size() == 1 ? "" : "s", numbers_text(s->warps), from_words(*s))});
     }
   }
   std::sort(warps.begin(), warps.end());
   const double x = row.x + label + 4 * (cell + 2) + 8;
-  scene_.add(
-      words({x, row.y + row.height / 2},
-            fitted(fmt::format("warp{} {}", warps.size() == 1 ? "" : "s", numbers_text(warps)),
-                   std::max(0.0, row.right() - x), small_text, Family::sans)));
+  std::string who = fmt::format("warp{} {}", warps.size() == 1 ? "" : "s", numbers_text(warps));
+  const double room = std::max(0.0, row.right() - x);
+  const std::string whence = who + std::string(from);
+  if (text_width(whence, small_text, Family::sans) <= room) who = whence;
+  scene_.add(words({x, row.y + row.height / 2}, fitted(who, room, small_text, Family::sans)));
 }
 
 void TheatrePainter::draw_global(const Box& box, const LanesNow& now) {
@@ -150,7 +194,14 @@ void TheatrePainter::draw_global(const Box& box, const LanesNow& now) {
                      fitted(shape_of(record_.buffers[t.buffer]), label - 8, small_text,
                             Family::sans, FontWeight::bold),
                      FontWeight::bold));
-    draw_touched(t, {box.x + label, top, box.width - label, 14}, now);
+    const sim::CachedBuffer* const cached = s_.view.cached(t.buffer);
+    const double said = cached ? 62 : 0;
+    if (cached) {
+      scene_.add(words({box.right(), top + 8},
+                       fmt::format("L2 {:.0f}%", 100 * share_in_l2(*cached, s_.now.at)),
+                       Across::right));
+    }
+    draw_touched(t, {box.x + label, top, box.width - label - said, 14}, now);
     const double y = top + heading;
     if (lines[i].empty()) {
       scene_.add(words({box.x, y + line_row / 2}, "nothing on its way", Role::quiet));

@@ -22,6 +22,8 @@ struct TheatreCopy {
   std::optional<std::size_t> stage;
   std::optional<sim::MemoryUse> part;  // of a tensor
   std::uint32_t step = 0;
+  // L2 did not have all of it.
+  bool from_memory() const { return part && part->missed > 0; }
 };
 
 struct TheatreStage {
@@ -83,6 +85,13 @@ struct TheatreNow {
 };
 
 TheatreNow theatre_at(const TheatreView& view, double at);
+
+// How much of a buffer L2 has at a time.
+double share_in_l2(const sim::CachedBuffer& cached, double at);
+// Of one row of its cells; of a buffer of one row, whether this cell is there.
+double share_in_l2(const sim::CachedBuffer& cached, double at, std::size_t row);
+// A point of a way whose legs take equal shares of its time; of two points at least.
+Point along(const std::vector<Point>& way, double share);
 
 // As pictures of a stage and of a barrier take it.
 StageContents contents_of(const TheatreView& view, const TheatreNow& now, std::size_t stage);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "viz/theatre/theatre_registers.h"
 #include "viz/theatre/theatre_scene.h"
 
 namespace tilescope {
@@ -21,6 +22,9 @@ class TheatrePainter {
         size_(size) {
     ranks_ = s_.view.ranks_with(s_.rank);
     std::erase_if(ranks_, [&](std::uint8_t rank) { return rank >= p_.blocks.size(); });
+    for (const std::uint32_t buffer : s_.view.inputs()) {
+      has_l2_ = has_l2_ || s_.view.cached(buffer);
+    }
   }
   TheatreFrame paint();
 
@@ -60,8 +64,11 @@ class TheatrePainter {
                const sim::MemoryUse& part) const;
   Box place_tensor(const Box& room, const sim::RecordedBuffer& buffer);
   void draw_tensors();
-  // Of all that copies in asked for, in the whole run, what L2 had.
-  void draw_l2(const Box& room);
+  // What L2 holds, and what it had of all that was asked for (theatre_l2.cpp).
+  void draw_share(const Box& room, const std::string& of);
+  void draw_l2();
+  void draw_held(const sim::CachedBuffer& cached, const Box& box);
+  std::vector<Point> way_in(const TheatreCopy& copy, Point target) const;
   std::string shape_of(const sim::RecordedBuffer& buffer) const;
   void draw_list(const std::vector<std::uint32_t>& buffers, const Box& room, bool output);
   // What of it is in a stage, and strongly what is on its way.
@@ -81,6 +88,10 @@ class TheatrePainter {
   void draw_banks(const Box& box, const LanesNow& now);
   double draw_access(const Box& box, const LanesNow::Shared& one);
   void draw_shuffle(const Box& box, std::uint32_t number);
+  // What lanes of the warp looked at have in registers, and the rows of shared memory with who
+  // wrote and who reads them (theatre_lane_panels.cpp).
+  void draw_lane_registers(const Box& box, const std::vector<LaneRegister>& registers);
+  void draw_shared_rows(const Box& box, const LanesNow::Shared& read);
 
   // tensor core
   void draw_core();
@@ -120,10 +131,11 @@ class TheatrePainter {
   std::vector<std::uint8_t> ranks_;
   bool wide_ = true;
   double dial_ = 10;  // the radius of one
-  Box inputs_, shared_, core_, sums_, outputs_, warps_, registers_;
+  bool has_l2_ = false;
+  Box inputs_, l2_, shared_, core_, sums_, outputs_, warps_, registers_;
   std::vector<RoleShown> roles_;
-  std::map<std::size_t, Box> boxes_, sum_boxes_;  // of stages, of accumulators
-  std::map<std::uint32_t, Box> tensors_;
+  std::map<std::size_t, Box> boxes_, sum_boxes_;   // of stages, of accumulators
+  std::map<std::uint32_t, Box> tensors_, cached_;  // in global memory; in L2
   std::map<std::size_t, Box> chips_;
   std::map<std::size_t, Point> dials_;
 };

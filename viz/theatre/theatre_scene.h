@@ -35,6 +35,13 @@ struct TheatreShown {
   TheatreFollow follow = {};
   // The text of a line of a source file; null: none is at hand.
   std::function<std::string(const std::string& file, std::uint32_t line)> source = {};
+  // What a lane of a warp of this CTA has in a register now; empty: not known. Null: no machine
+  // stands at this time.
+  std::function<std::string(std::uint32_t warp, const std::string& name, std::uint32_t lane)>
+      value = {};
+  // The variable of the source that a register has behind an instruction; empty: none is known.
+  // Null: the PTX has no names.
+  std::function<std::string(std::uint32_t pc, const std::string& name)> variable = {};
 };
 
 // Where in a picture the run's time is: for drags.

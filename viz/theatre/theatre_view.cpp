@@ -55,6 +55,13 @@ TheatreView::TheatreView(std::shared_ptr<const sim::Record> record,
   add_activity("copies out", pipeline_.copies_out);
 }
 
+const sim::CachedBuffer* TheatreView::cached(std::uint32_t buffer) const {
+  for (const sim::CachedBuffer& of : record_->cached) {
+    if (of.buffer == buffer && !of.since.empty()) return &of;
+  }
+  return nullptr;
+}
+
 void TheatreView::find_moments() {
   const auto add = [&](TheatreStep step, double at) {
     moments_[static_cast<std::size_t>(step)].push_back(at);

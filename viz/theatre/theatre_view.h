@@ -48,6 +48,8 @@ class TheatreView {
   // came from memory.
   std::uint64_t asked() const { return asked_; }
   std::uint64_t missed() const { return missed_; }
+  // When L2 had what of a buffer; null: the record does not say, or nothing of it was read.
+  const sim::CachedBuffer* cached(std::uint32_t buffer) const;
   const std::vector<TheatreActivity>& activity() const { return activity_; }
 
   // The next thing of a kind that begins after a time, or the last one before it. Nothing: there is

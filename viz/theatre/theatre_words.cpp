@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "viz/scene/number_words.h"
+#include "viz/theatre/theatre_registers.h"
 #include "viz/theatre/theatre_scene.h"
 
 namespace tilescope {
@@ -35,6 +36,29 @@ Json lanes_json(const TheatreShown& shown) {
                              {"now", one.now},
                              {"wavefronts", access.passes},
                              {"ideal", access.ideal}});
+  }
+  out["registers"] = Json::array();
+  for (const LaneRegister& of :
+       registers_at(record, shown.view.lanes(), block, shown.warp, shown.now.at, 8)) {
+    Json one = {{"register", of.name}, {"on_its_way", of.on_its_way}};
+    if (shown.variable) {
+      const std::string name = shown.variable(record.accesses[of.access].pc, of.name);
+      if (!name.empty()) one["variable"] = name;
+    }
+    Json lanes = Json::array(), values = Json::array();
+    for (std::uint32_t lane = 0; lane < 32; ++lane) {
+      lanes.push_back(content_text(record, of, lane));
+      if (shown.value) values.push_back(shown.value(shown.warp, of.name, lane));
+    }
+    one[of.loads ? "holds" : "goes_to"] = std::move(lanes);
+    if (shown.value) one["values"] = std::move(values);
+    if (!of.instruction.empty()) one[of.loads ? "next" : "by"] = of.instruction;
+    out["registers"].push_back(std::move(one));
+  }
+  if (!now.all_shared.empty()) {
+    const SharedRows rows =
+        shared_rows(record, shown.view.lanes(), block, now.all_shared.front().access);
+    out["written_by"] = {{"warps", rows.writers}, {"unknown_words", rows.unknown}};
   }
   if (now.shuffle) out["shuffle"] = access_text(record, *now.shuffle);
   return out;
@@ -78,9 +102,19 @@ Json describe_theatre(const TheatreShown& shown) {
         {"out", copy.out}, {"queued", copy.queued}, {"share", copy.share}, {"step", copy.step}};
     if (copy.stage) one["stage"] = stage_text(shown.view, *copy.stage);
     if (copy.part) one["what"] = part_text(record, *copy.part);
+    if (copy.part && !copy.out && copy.part->asked) {
+      one["asked"] = copy.part->asked;
+      one["from_memory"] = copy.part->missed;
+    }
     copies.push_back(std::move(one));
   }
   out["copies"] = std::move(copies);
+  Json l2 = Json::array();
+  for (const sim::CachedBuffer& cached : record.cached) {
+    l2.push_back(
+        {{"of", record.buffers[cached.buffer].name}, {"share", share_in_l2(cached, now.at)}});
+  }
+  if (!l2.empty()) out["l2"] = std::move(l2);
   Json stages = Json::array();
   for (std::size_t i = 0; i < now.stages.size(); ++i) {
     const TheatreStage& stage = now.stages[i];

@@ -89,6 +89,7 @@ struct AsyncOperation {
   std::array<double, 4> times{};
   std::uint64_t products = 0;            // multiply-adds
   std::uint32_t event = ~0u;             // in the record
+  std::uint32_t asked = 0, missed = 0;   // with a clock: bytes of L2; of these, those it had not
   std::uint32_t thread = 0;              // of the block, that issued it
   std::uint32_t pc = 0;                  // where
   std::uint32_t pipe = 0;                // operations of the same pipe keep their order; 0: of none

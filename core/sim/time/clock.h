@@ -68,6 +68,7 @@ class Clock {
     if (now >= next_look_) look_at_power();
   }
   Level2& level2() { return level2_; }
+  const Level2& level2() const { return level2_; }
 
   // ---- a warp executes ----
   // Lanes m are about to execute the instruction at x.pc: when it is issued. `meets` and the end of

@@ -130,6 +130,8 @@ void Clock::schedule_copy(const Core& x, Block& block, AsyncOperation& o, double
   count.shared_bytes += inside;
   count.global_bytes += what.bytes;
   count.memory_bytes += what.missed;
+  o.asked = static_cast<u32>(what.bytes);
+  o.missed = static_cast<u32>(std::min(what.bytes, what.missed));
   if (!global) {  // between blocks of a cluster
     const double done = p.shared.take(p.in.take(begins, bytes), bytes) + times_->remote;
     o.times = {begins, done, done, done};

@@ -48,7 +48,7 @@ void Level1::drop(std::uint64_t line, std::uint32_t sectors) {
 
 void Level2::add(std::uint64_t base, std::uint64_t bytes, bool warm) {
   const std::uint64_t first = base / line_bytes, end = (base + bytes + line_bytes - 1) / line_bytes;
-  parts_.push_back({first, std::vector<std::uint64_t>(end - first, warm ? 16 + 15 : 0),
+  parts_.push_back({first, warm, std::vector<std::uint64_t>(end - first, warm ? 16 + 15 : 0),
                     std::vector<double>(end - first)});
 }
 
@@ -69,6 +69,15 @@ std::uint32_t Level2::fetch(std::uint64_t line, std::uint32_t sectors, double*& 
   const auto had = there ? static_cast<std::uint32_t>(used % 16) : 0u;
   used = come_ * 16 + (had | sectors);
   return had & sectors;
+}
+
+std::optional<double> Level2::came(std::size_t part, std::uint64_t line) const {
+  const Part& p = parts_[part];
+  if (line < p.first || line - p.first >= p.used.size()) return {};
+  const double at = p.arrives[line - p.first];
+  if (at > 0) return at;
+  if (p.warm) return 0;
+  return {};
 }
 
 Processor::Processor(const DeviceTimes& t, std::uint64_t level1_bytes)

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/run/device_times.h"
@@ -50,10 +51,16 @@ class Level2 {
   // are. `arrives`: as in Level1.
   std::uint32_t fetch(std::uint64_t line, std::uint32_t sectors, double*& arrives);
   std::uint64_t bytes() const { return lines_ * line_bytes; }
+  // When a line was there that has been read, of what was added as number `part`; 0 where it was
+  // from the start. Nothing: nobody has read it.
+  std::optional<double> came(std::size_t part, std::uint64_t line) const;
+  // More lines have come than it holds.
+  bool overflowed() const { return come_ > lines_ + 1; }
 
  private:
   struct Part {
     std::uint64_t first = 0;  // line
+    bool warm = false;
     // How many lines had come when it was last used, 16 times (0: never), and its sectors.
     std::vector<std::uint64_t> used;
     std::vector<double> arrives;  // when it comes from memory

@@ -7,6 +7,7 @@
 #include "core/record/recorder.h"
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/machine/model.h"
+#include "core/sim/time/cached.h"
 #include "core/sim/time/uses.h"
 
 namespace tilescope::sim {
@@ -422,6 +423,14 @@ void Recording::finish_record() {
   r.seconds = model_->clock->seconds();
   r.uncertain = model_->clock->uncertain;
   model_->clock->tell_pipes(*recorder_);
+  const Level2& level2 = model_->clock->level2();
+  r.cache_overflowed = level2.overflowed();
+  for (std::size_t i = 0; i < r.buffers.size() && i < model_->shells.size(); ++i) {
+    const Region& region = model_->buffer(i);
+    CachedBuffer cached = cached_of(level2, model_->first_buffer + i, region.base(), region.size(),
+                                    static_cast<u32>(i), r.buffers[i]);
+    if (!cached.since.empty()) r.cached.push_back(std::move(cached));
+  }
 }
 
 }  // namespace tilescope::sim

@@ -188,6 +188,11 @@ std::vector<MemoryUse> uses_by(Model& model, const Block& block, const AsyncOper
       add_cells(cells.written, block.rank, true, Operand::none, out);
     }
   }
+  for (MemoryUse& use : out) {
+    if (use.of != MemoryUse::Of::global) continue;
+    use.asked = o.asked;
+    use.missed = o.missed;
+  }
   return out;
 }
 

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
+
+#include "core/run/deadlock_cause.h"
 
 #include "tests/sim/record/random_record.h"
 #include "tests/sim/record/synthetic_record.h"
@@ -59,6 +62,8 @@ void expect_same(const Record& a, const Record& b) {
   EXPECT_EQ(a.uses, b.uses);
   EXPECT_EQ(a.accesses, b.accesses);
   EXPECT_EQ(a.lane_offsets, b.lane_offsets);
+  EXPECT_EQ(a.cached, b.cached);
+  EXPECT_EQ(a.cache_overflowed, b.cache_overflowed);
   ASSERT_EQ(a.counters.size(), b.counters.size());
   for (std::size_t i = 0; i < a.counters.size(); ++i) {
     EXPECT_EQ(a.counters[i].issued, b.counters[i].issued);
@@ -139,8 +144,122 @@ TEST(RecordFile, WhatLanesAccessIsGivenBack) {
   expect_same(read(write_record(record)), record);
 }
 
-// A file as version 4 had it: without what lanes access.
+TEST(RecordFile, WhatL2HadIsGivenBack) {
+  Record record = synthetic_record({});
+  add_uses(record);
+  for (MemoryUse& use : record.uses) {
+    if (use.of != MemoryUse::Of::global) continue;
+    use.asked = 32768;
+    use.missed = use.event % 32768;
+  }
+  record.cached = {{1, 2, 3, {500, 20, never_ends, 0, never_ends, 1u << 30}}};
+  record.cache_overflowed = true;
+  expect_same(read(write_record(record)), record);
+}
+
+// The reasons that a deadlock's cause gives, and all that they are made of.
+std::shared_ptr<DeadlockCause> some_cause() {
+  auto cause = std::make_shared<DeadlockCause>();
+  cause->cluster_size = 2;
+  cause->cycle = {1, 0};
+  cause->sentence = "Nobody can go on.";
+  DeadlockCause::NotCome why;
+  why.why = DeadlockCause::Why::predicate;
+  why.warps = {1, std::uint64_t{1} << 63};
+  why.lanes = 0xff;
+  why.others_came = why.is_ahead = true;
+  why.phases = 7;
+  why.pc = 40;
+  why.site.ptx_line = 413;
+  why.site.ptx_place = "b.ptx:12";
+  why.waits_for = 1;
+  why.detail = "%p3 is false";
+  DeadlockCause::Source source;
+  source.pc = 41;
+  source.opcode = "mbarrier.arrive";
+  source.arrives = source.certain = true;
+  source.bytes = 1u << 20;
+  source.times = 3;
+  source.not_come = {why, {}};
+  DeadlockCause::WaitedFor full, cluster;
+  full.name = "full[1]";
+  full.object = 98312;
+  full.phase = 4;
+  full.count = 2;
+  full.pending = 1;
+  full.bytes = -16384;
+  full.made.source = "kernels/a.cu";
+  full.sources = {source};
+  full.would_help = true;
+  cluster.of = DeadlockCause::WaitedFor::Of::cluster;
+  cluster.everyone = true;
+  cause->barriers = {full, cluster};
+  DeadlockCause::Waiting waiting;
+  waiting.warps = {0, 0xf0};
+  waiting.lanes = ~0u;
+  waiting.opcode = "mbarrier.try_wait";
+  waiting.waits_for = 0;
+  waiting.phase = 4;
+  waiting.words = ", for its bulk groups";
+  cause->waiting = {waiting, {}};
+  return cause;
+}
+
+TEST(RecordFile, WhyNobodyCouldGoOnIsGivenBack) {
+  Record record = synthetic_record({});
+  record.reports.resize(2);
+  record.reports[1].deadlock = some_cause();
+  const std::vector<std::byte> file = write_record(record);
+  const Record back = read(file);
+  ASSERT_EQ(back.reports.size(), 2u);
+  EXPECT_FALSE(back.reports[0].deadlock);
+  ASSERT_TRUE(back.reports[1].deadlock);
+  const DeadlockCause& cause = *back.reports[1].deadlock;
+  EXPECT_EQ(text_of(cause), text_of(*some_cause()));
+  EXPECT_EQ(cause.cycle, some_cause()->cycle);
+  EXPECT_EQ(cause.barriers[0].bytes, -16384);
+  EXPECT_EQ(cause.barriers[0].sources[0].not_come[0].warps, (DeadlockCause::Warps{1, 1ull << 63}));
+  EXPECT_EQ(cause.barriers[0].sources[0].not_come[0].lanes, 0xffu);
+  EXPECT_EQ(cause.barriers[0].sources[0].not_come[0].site.ptx_place, "b.ptx:12");
+  EXPECT_EQ(cause.barriers[0].sources[0].not_come[1].waits_for, DeadlockCause::none);
+  EXPECT_EQ(cause.waiting[0].words, ", for its bulk groups");
+  EXPECT_EQ(write_record(back), file);
+}
+
+// It would be read beyond the end of a list.
+TEST(RecordFile, ACauseThatNamesABarrierThatIsNotThereIsRefused) {
+  for (const int where : {0, 1, 2}) {
+    Record record = synthetic_record({});
+    const auto cause = some_cause();
+    if (where == 0) cause->waiting[0].waits_for = 2;
+    if (where == 1) cause->cycle[0] = 2;
+    if (where == 2) cause->barriers[0].sources[0].not_come[0].waits_for = 2;
+    record.reports.resize(1);
+    record.reports[0].deadlock = cause;
+    const Outcome<Record> back = read_record(write_record(record), "a.tsr");
+    ASSERT_FALSE(back.ok()) << where;
+    EXPECT_NE(back.error().sentence.find("names a barrier that is not there"), std::string::npos);
+  }
+}
+
+// A file as version 5 had it: without causes and L2.
 TEST(RecordFile, OfTheVersionBeforeIsReadToo) {
+  Record record = synthetic_record({});
+  add_uses(record);
+  add_accesses(record);
+  std::vector<std::byte> file = write_record(record);
+  const std::vector<std::byte> last = {std::byte{'C'}, std::byte{'A'}, std::byte{'U'},
+                                       std::byte{'S'}};
+  const auto causes = std::find_end(file.begin(), file.end(), last.begin(), last.end());
+  ASSERT_NE(causes, file.end());
+  file.erase(causes, file.end());
+  file[8] = std::byte{5};
+  file[12] = std::byte{9};
+  expect_same(read(file), record);
+}
+
+// A file as version 4 had it: without what lanes access.
+TEST(RecordFile, OfVersionFourIsReadToo) {
   Record record = synthetic_record({});
   add_uses(record);
   std::vector<std::byte> file = write_record(record);
@@ -155,7 +274,7 @@ TEST(RecordFile, OfTheVersionBeforeIsReadToo) {
 }
 
 // A file as version 3 had it: without what operations use.
-TEST(RecordFile, OfTheVersionBeforeThatIsReadToo) {
+TEST(RecordFile, OfVersionThreeIsReadToo) {
   const Record record = synthetic_record({});
   std::vector<std::byte> file = write_record(record);
   const std::vector<std::byte> last = {std::byte{'U'}, std::byte{'S'}, std::byte{'E'},
