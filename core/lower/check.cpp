@@ -21,6 +21,26 @@ Tuple filled(const Tuple& tuple, const std::vector<std::int64_t>& numbers, std::
   return out;
 }
 
+// As a machine does it, without an end: levels are compared, and all wrap alike.
+std::int64_t wrapped_mul(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+}
+std::int64_t wrapped_add(std::int64_t a, std::int64_t b) {
+  return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
+}
+
+// layout(index), likewise.
+std::int64_t offset_at(const Layout& layout, std::int64_t index) {
+  std::int64_t sum = 0;
+  for (int i = 0; i < layout.leaves(); ++i) {
+    const Mode& m = layout.modes.leaf[i];
+    const bool last = i + 1 == layout.leaves();
+    sum = wrapped_add(sum, wrapped_mul(last ? index : index % m.shape.value, m.stride.value));
+    if (!last) index /= m.shape.value;
+  }
+  return sum;
+}
+
 Error wrong(std::string sentence) {
   return {ErrorKind::mismatch, std::move(sentence), ""};
 }
@@ -158,12 +178,12 @@ class Machine {
       for (const Origin& o : *origins) {
         if (o.known) continue;
         const std::int64_t source = before[static_cast<std::size_t>(o.source)];
-        after.push_back(o.divided ? ceil_div(source, o.factor) : source * o.factor);
+        after.push_back(o.divided ? ceil_div(source, o.factor) : wrapped_mul(source, o.factor));
       }
     }
     Datum out;
     out.layout = lower::filled(kept.layout, after);
-    out.number = whole.number + offset;
+    out.number = wrapped_add(whole.number, offset);
     return out;
   }
 
@@ -231,7 +251,7 @@ class Machine {
         return divisible(out.tuple, s.type.tuple);
       }
       case Op::add_offset:
-        out.number = in(s, 0).number + in(s, 1).tuple.leaf[0].value;
+        out.number = wrapped_add(in(s, 0).number, in(s, 1).tuple.leaf[0].value);
         return out;
       case Op::make_view:
         out.number = in(s, 0).number;
@@ -264,10 +284,10 @@ class Machine {
         out.number = s.number;
         return out;
       case Op::mul:
-        out.number = number(s, 0) * number(s, 1);
+        out.number = wrapped_mul(number(s, 0), number(s, 1));
         return out;
       case Op::add:
-        out.number = number(s, 0) + number(s, 1);
+        out.number = wrapped_add(number(s, 0), number(s, 1));
         return out;
       case Op::div:
       case Op::rem:
@@ -321,7 +341,7 @@ class Machine {
         return taken;
       }
       case Op::address:
-        out.number = in(s, 0).number + (s.uses.size() > 1 ? number(s, 1) : s.number);
+        out.number = wrapped_add(in(s, 0).number, s.uses.size() > 1 ? number(s, 1) : s.number);
         return out;
       default:
         return computed(s);
@@ -385,7 +405,8 @@ Outcome<Slice> real(const Lowering& l, const Inputs& inputs) {
       return refused("no tensor");
     }
     if (!next) return refused(sentence(next.refusal));
-    next.value.offset = Place(Int(next->offset.offset().value + now.offset.offset().value));
+    next.value.offset =
+        Place(Int(wrapped_add(next->offset.offset().value, now.offset.offset().value)));
     now = *next;
   }
   return now;
@@ -421,8 +442,8 @@ std::optional<Error> compare(const Lowering& l, const Inputs& inputs, Machine::K
         fmt::format("{} has not as many elements as {}.", text(layout), text(should->layout)));
   }
   for (std::int64_t e = 0; e < std::min(*elements, most_elements); ++e) {
-    const std::int64_t a = first[0] + layout(e),
-                       b = should->offset.offset().value + should->layout(e);
+    const std::int64_t a = wrapped_add(first[0], offset_at(layout, e)),
+                       b = wrapped_add(should->offset.offset().value, offset_at(should->layout, e));
     if (a != b) {
       return wrong(
           fmt::format("Element {} is at {}, lowered it is at {}: thread {}, block {}, "

@@ -110,7 +110,7 @@ Outcome<Lowering> lower(const Request& request) {
   keep(l, std::move(*build), "LLVM", "convert-to-llvm",
        "A tensor is a struct of its pointer and of the numbers that are not known; what is known "
        "has gone into the code.");
-  keep(l, folded(l.levels.back()), "LLVM, folded", "canonicalize, cse",
+  keep(l, folded(l.levels.back()), "folded LLVM", "canonicalize, cse",
        "What was put into a struct and taken out again is used directly, the same thing is "
        "computed once.");
   name_memrefs(l);

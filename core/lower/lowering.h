@@ -5,7 +5,7 @@
 //     slices expanded  a layout and an offset, joined by make_view          (cute-desugar)
 //     arithmetic       a thread's offset as products, quotients, remainders (cute-expand-ops)
 //     LLVM             structs of what is not known, extractvalue           (convert-to-llvm)
-//     LLVM, folded     what is left of it                                   (canonicalize, cse)
+//     folded LLVM      what is left of it                                   (canonicalize, cse)
 //
 // Each level is a list of statements in SSA form; each statement says which statements of the level
 // before it came from. Types are as CuTe's IR prints them: `?` for a number that is not known until

@@ -88,6 +88,7 @@ const std::map<std::string, Names> may_know = {
      {"core",
       "core/layout",
       "core/language",
+      "core/lower",
       "core/lesson",
       "core/numeric",
       "core/tensor",
