@@ -6,11 +6,14 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands.h"
+#include "app/files.h"
+#include "app/pictures.h"
 #include "core/language/language.h"
 #include "core/layout/text.h"
 #include "core/lower/check.h"
 #include "core/lower/request.h"
 #include "kernels/catalog/catalog.h"
+#include "viz/lower/lower_scene.h"
 
 namespace tilescope {
 namespace {
@@ -18,7 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
-  std::string what, layout, follow, level;
+  std::string what, layout, follow, level, output, theme = "light";
   std::optional<std::int64_t> m, n, k, align;
   bool dynamic = false, json = false;
 };
@@ -111,33 +114,38 @@ Outcome<std::string> expression_of(const Options& options) {
   return expression_of(**entry, options);
 }
 
-// Which statements of each level are shown.
-using Chosen = std::vector<std::vector<int>>;
-
-Outcome<Chosen> chosen(const lower::Lowering& l, const Options& options) {
-  Chosen out(l.levels.size());
-  for (std::size_t i = 0; i < l.levels.size(); ++i) {
-    for (std::size_t s = 0; s < l.levels[i].statements.size(); ++s) {
-      out[i].push_back(static_cast<int>(s));
-    }
-  }
-  if (options.follow.empty()) return out;
+// The statement of the program that is followed; nothing where none is asked for.
+Outcome<std::optional<int>> followed(const lower::Lowering& l, const Options& options) {
+  if (options.follow.empty()) return std::optional<int>();
   const std::string name = options.follow[0] == '%' ? options.follow : "%" + options.follow;
   const std::vector<lower::Statement>& first = l.levels[0].statements;
   std::string names;
   for (std::size_t s = 0; s < first.size(); ++s) {
     const std::vector<std::string>& own = first[s].names;
-    if (std::find(own.begin(), own.end(), name) == own.end()) {
-      for (const std::string& each : own) names += (names.empty() ? "" : ", ") + each;
-      continue;
+    if (std::find(own.begin(), own.end(), name) != own.end()) {
+      return std::optional<int>(static_cast<int>(s));
     }
-    for (std::size_t i = 0; i < l.levels.size(); ++i) {
-      out[i] = lower::became(l, 0, static_cast<int>(s), static_cast<int>(i));
-    }
-    return out;
+    for (const std::string& each : own) names += (names.empty() ? "" : ", ") + each;
   }
   return Error{ErrorKind::unknown, fmt::format("The program has no {}; there are {}.", name, names),
                ""};
+}
+
+// Which statements of each level are shown.
+using Chosen = std::vector<std::vector<int>>;
+
+Chosen chosen(const lower::Lowering& l, std::optional<int> follow) {
+  Chosen out(l.levels.size());
+  for (std::size_t i = 0; i < l.levels.size(); ++i) {
+    if (follow) {
+      out[i] = lower::became(l, 0, *follow, static_cast<int>(i));
+      continue;
+    }
+    for (std::size_t s = 0; s < l.levels[i].statements.size(); ++s) {
+      out[i].push_back(static_cast<int>(s));
+    }
+  }
+  return out;
 }
 
 std::string source_text(const std::vector<int>& from) {
@@ -202,6 +210,24 @@ Json document_of(const lower::Lowering& l, const Chosen& which, const lower::Che
        {{"threads", checked.threads}, {"inputs", checked.inputs}, {"elements", checked.elements}}}};
 }
 
+// All levels beside each other, what is followed in them marked; answers how many bytes it wrote.
+Outcome<std::size_t> draw(const lower::Lowering& l, std::optional<int> follow,
+                          const Options& options) {
+  const Theme* theme = theme_named(options.theme);
+  if (!theme) {
+    return usage(fmt::format("--theme {}: there are light and dark.", options.theme));
+  }
+  std::optional<LowerSpot> spot;
+  if (follow) spot = LowerSpot{0, *follow};
+  const Outcome<std::vector<std::byte>> picture =
+      paint_for_file(lower_scene(l, spot, *theme), options.output);
+  if (!picture) return picture.error();
+  if (const std::optional<Error> error = write_file(options.output, std::span(*picture))) {
+    return *error;
+  }
+  return picture->size();
+}
+
 int lower_command(const Options& options, Terminal& terminal) {
   const Outcome<std::string> expression = expression_of(options);
   if (!expression) return terminal.fail(expression.error());
@@ -209,16 +235,23 @@ int lower_command(const Options& options, Terminal& terminal) {
   if (!request) return terminal.fail(request.error());
   const Outcome<lower::Lowering> l = lower::lower(*request);
   if (!l) return terminal.fail(l.error());
-  const Outcome<Chosen> which = chosen(*l, options);
-  if (!which) return terminal.fail(which.error());
+  const Outcome<std::optional<int>> follow = followed(*l, options);
+  if (!follow) return terminal.fail(follow.error());
   const Outcome<lower::Checked> checked = lower::check(*l);
   if (!checked) return terminal.fail(checked.error());
   if (is_name(options.what)) terminal.say(*expression);
-  if (terminal.json()) {
-    terminal.document(document_of(*l, *which, *checked, *expression));
+  if (!options.output.empty()) {
+    const Outcome<std::size_t> bytes = draw(*l, *follow, options);
+    if (!bytes) return terminal.fail(bytes.error());
+    if (terminal.json()) terminal.document({{"file", options.output}, {"bytes", *bytes}});
     return 0;
   }
-  print(*l, *which, *checked, options, terminal);
+  const Chosen which = chosen(*l, *follow);
+  if (terminal.json()) {
+    terminal.document(document_of(*l, which, *checked, *expression));
+    return 0;
+  }
+  print(*l, which, *checked, options, terminal);
   return 0;
 }
 
@@ -236,6 +269,10 @@ Action define_lower(CommandOptions& app) {
       .type_name("NAME");
   app.add_option("--level", options->level, "one level only")
       .one_of({"as written", "slices expanded", "arithmetic", "LLVM", "folded LLVM"});
+  app.add_option("-o,--output", options->output,
+                 "a picture instead, all levels beside each other: .svg, .png, .pdf or .tex")
+      .type_name("FILE");
+  app.add_option("--theme", options->theme, "of the picture").one_of({"light", "dark"});
   app.add_option("--align", options->align,
                  "bytes that the tensor's pointer is a multiple of (default: an element's)");
   app.add_option("--layout", options->layout, "of a kernel: the layout to lower, by its name")

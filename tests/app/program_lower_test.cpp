@@ -34,6 +34,13 @@ TEST_F(Lower, FollowsAValueThroughAllLevels) {
   EXPECT_EQ(d["checked"]["elements"], 24);  // 8 elements, 3 choices
 }
 
+TEST_F(Lower, DrawsAllLevels) {
+  EXPECT_EQ(run({"lower", "elementwise_add", "--follow", "slice", "-o", "a.svg"}).exit_code, 0);
+  EXPECT_TRUE(has(read("a.svg"), "folded LLVM"));
+  EXPECT_TRUE(has(read("a.svg"), "cute.crd2idx"));
+  EXPECT_EQ(run({"lower", "elementwise_add", "-o", "a.gif"}).exit_code, 2);
+}
+
 TEST_F(Lower, RefusesWithASentence) {
   const auto fails = [&](const Words& words, int code, const std::string& part) {
     Words all = {"lower"};
