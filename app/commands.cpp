@@ -18,6 +18,8 @@ constexpr std::array table = {
             "tilescope check kernel.ptx", define_check},
     Command{"explain", "the bits of a matrix or instruction descriptor, or of a tensor map",
             "tilescope explain desc 0x4000404000010010", define_explain},
+    Command{"lower", "from layouts to instructions: a slice, a partition, down to LLVM",
+            "tilescope lower elementwise_add --dynamic", define_lower},
     Command{"compare", "where the time went in one recorded run, and in another",
             "tilescope compare A.tsr B.tsr", define_compare},
     Command{"gui", "the window, or pictures of it without a display",

@@ -30,6 +30,7 @@ Action define_list(CommandOptions& options);
 Action define_run(CommandOptions& options);
 Action define_check(CommandOptions& options);
 Action define_explain(CommandOptions& options);
+Action define_lower(CommandOptions& options);
 Action define_compare(CommandOptions& options);
 Action define_gui(CommandOptions& options);
 Action define_generate(CommandOptions& options);

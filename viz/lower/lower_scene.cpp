@@ -1,0 +1,265 @@
+#include "viz/lower/lower_scene.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "viz/scene/items.h"
+#include "viz/scene/palette.h"
+
+namespace tilescope {
+namespace {
+
+constexpr double edge = 16, row_height = 20, gap = 36, bar = 3;
+constexpr double narrowest = 150, widest = 430;
+constexpr double headings = 48;  // of a column: title and pass
+
+// The operation, and its types behind " : ".
+std::pair<std::string, std::string> parted(const std::string& text) {
+  const std::size_t colon = text.find(" : ");
+  return {text.substr(0, colon), colon == std::string::npos ? "" : text.substr(colon)};
+}
+
+double mono_width(const std::string& text) {
+  return text_width(text, small_text, Family::mono);
+}
+
+class Painter {
+ public:
+  Painter(Scene& scene, const lower::Lowering& l, std::optional<LowerSpot> followed)
+      : scene_(scene), l_(l), followed_(followed) {
+    for (std::size_t i = 0; i < l.levels.size(); ++i) {
+      std::vector<bool> marked(l.levels[i].statements.size());
+      if (followed) {
+        for (const int s :
+             lower::became(l, followed->level, followed->statement, static_cast<int>(i))) {
+          marked[static_cast<std::size_t>(s)] = true;
+        }
+      }
+      marked_.push_back(std::move(marked));
+    }
+  }
+
+  LowerFrame paint(double scrolled) {
+    const Size size = scene_.size;
+    scene_.add(Rectangle{{0, 0, size.width, size.height}, Role::paper, {}, 0});
+    draw_title(scene_, "From layouts to instructions", {edge, 24});
+    double y = 52;
+    scene_.begin("types");
+    for (const std::string& line : lower::type_lines(l_)) {
+      scene_.add(words({edge, y}, begin_of(line, size.width - 2 * edge, Family::mono), Role::quiet,
+                       Family::mono));
+      scene_.hints.push_back({{edge, y - row_height / 2, size.width - 2 * edge, row_height}, line});
+      y += row_height;
+    }
+    if (const std::string formula = lower::partition_formula(l_); !formula.empty()) {
+      y += 4;
+      scene_.add(words({edge, y}, "A thread's offset"));
+      scene_.add(
+          words({edge + text_width("A thread's offset", small_text, Family::sans) + inside, y},
+                formula, Family::mono, Role::accent));
+      y += row_height;
+    }
+    scene_.end();
+    const std::vector<double> widths = columns(size.width);
+    LowerFrame frame;
+    double x = edge;
+    const Box body{0, y + headings, size.width, size.height - y - headings};
+    for (std::size_t i = 0; i < l_.levels.size(); ++i) {
+      draw_heading(l_.levels[i], {x, y + 14}, widths[i]);
+      std::vector<Box> rows;
+      for (std::size_t s = 0; s < l_.levels[i].statements.size(); ++s) {
+        rows.push_back({x, body.y + static_cast<double>(s) * row_height - scrolled, widths[i],
+                        row_height - 2});
+      }
+      frame.height = std::max(frame.height, static_cast<double>(rows.size()) * row_height);
+      frame.rows.push_back(std::move(rows));
+      x += widths[i] + gap;
+    }
+    scene_.begin("levels", body);
+    for (std::size_t i = 1; i < l_.levels.size(); ++i) draw_links(frame, i);
+    for (std::size_t i = 0; i < l_.levels.size(); ++i) {
+      scene_.begin(std::string(l_.levels[i].title));
+      for (std::size_t s = 0; s < frame.rows[i].size(); ++s) {
+        if (!frame.rows[i][s].cut(body).empty()) draw_row(i, s, frame.rows[i][s]);
+      }
+      scene_.end();
+    }
+    scene_.end();
+    return frame;
+  }
+
+  // What each column needs for its operations.
+  static std::vector<double> needs(const lower::Lowering& l) {
+    std::vector<double> out;
+    for (const lower::Level& level : l.levels) {
+      double width = narrowest;
+      for (std::size_t s = 0; s < level.statements.size(); ++s) {
+        const std::string text = lower::text(l, level, static_cast<int>(s));
+        width = std::max(width, mono_width(parted(text).first) + bar + 2 * inside);
+      }
+      out.push_back(std::min(width, widest));
+    }
+    return out;
+  }
+
+ private:
+  // What they need, or in a narrower picture the same share of it.
+  std::vector<double> columns(double width) const {
+    std::vector<double> out = needs(l_);
+    double all = 0;
+    for (const double w : out) all += w;
+    const double room =
+        width - 2 * edge - gap * static_cast<double>(std::max<std::size_t>(out.size(), 1) - 1);
+    for (double& w : out) w *= std::max(0.1, room / all);
+    return out;
+  }
+
+  // The operation of the program that a statement of it is for: registers, coordinates, atoms and
+  // tiles are there for the slice or the partition after them.
+  int operation_of(int statement) const {
+    const std::vector<lower::Statement>& program = l_.levels[0].statements;
+    for (std::size_t s = static_cast<std::size_t>(statement); s < program.size(); ++s) {
+      switch (program[s].op) {
+        case lower::Op::tid_x:
+        case lower::Op::ctaid_x:
+        case lower::Op::ctaid_y:
+        case lower::Op::ctaid_z:
+        case lower::Op::make_coord:
+        case lower::Op::make_atom:
+        case lower::Op::make_tile:
+        case lower::Op::make_tiled_copy:
+          continue;
+        default:
+          return static_cast<int>(s);
+      }
+    }
+    return statement;
+  }
+
+  // One for each operation of the program; the argument's is grey.
+  Rgba colour(std::size_t level, std::size_t statement) const {
+    const std::vector<int> source =
+        lower::became(l_, static_cast<int>(level), static_cast<int>(statement), 0);
+    const int of = operation_of(source.empty() ? 0 : source.back());
+    if (of == 0) return mix(scene_.theme.paper, scene_.theme.text, 0.5);
+    int before = 0;
+    for (int s = 1; s < of; ++s) before += operation_of(s) == s;
+    return category(before, scene_.theme.dark);
+  }
+  bool pale(std::size_t level, std::size_t statement) const {
+    return followed_ && !marked_[level][statement];
+  }
+
+  void draw_heading(const lower::Level& level, Point at, double width) {
+    scene_.add(words(at, fitted(level.title, width, small_text, Family::sans, FontWeight::bold),
+                     FontWeight::bold));
+    scene_.add(words(
+        {at.x, at.y + 18},
+        fitted(level.pass.empty() ? "the program" : level.pass, width, small_text, Family::sans),
+        Role::quiet));
+    scene_.hints.push_back({{at.x, at.y - 10, width, 38}, std::string(level.says)});
+  }
+
+  // Of several sources the last leads to each statement, the others to the first alone: an atom
+  // and its tile come down with their partition.
+  bool links(std::size_t level, std::size_t statement, int source) const {
+    const std::vector<lower::Statement>& all = l_.levels[level].statements;
+    return source == all[statement].from.back() || statement == 0 ||
+           all[statement].from != all[statement - 1].from;
+  }
+
+  void draw_links(const LowerFrame& frame, std::size_t level) {
+    const std::vector<lower::Statement>& statements = l_.levels[level].statements;
+    for (const bool strong : {false, true}) {  // what is followed lies over the rest
+      for (std::size_t s = 0; s < statements.size(); ++s) {
+        const Box& to = frame.rows[level][s];
+        for (const int source : statements[s].from) {
+          if (!links(level, s, source)) continue;
+          const auto from_row = static_cast<std::size_t>(source);
+          const bool marked = followed_ && marked_[level][s] && marked_[level - 1][from_row];
+          if (strong != marked) continue;
+          const Box& from = frame.rows[level - 1][from_row];
+          Ink ink(colour(level, s));
+          ink.alpha = marked ? 1 : followed_ ? 0.15 : 0.45;
+          const double bend = std::min(10.0, gap / 3);
+          scene_.add(Line{{{from.right(), from.centre().y},
+                           {from.right() + bend, from.centre().y},
+                           {to.x - bend, to.centre().y},
+                           {to.x, to.centre().y}},
+                          {ink, marked ? 1.5 : 1.0, false},
+                          false});
+        }
+      }
+    }
+  }
+
+  void draw_row(std::size_t level, std::size_t s, const Box& box) {
+    const std::string whole = lower::text(l_, l_.levels[level], static_cast<int>(s));
+    const auto [operation, types] = parted(whole);
+    const Rgba own = colour(level, s);
+    const bool faint = pale(level, s);
+    scene_.add(Rectangle{box, Ink(mix(scene_.theme.paper, own, faint ? 0.04 : 0.14)), {}, 2});
+    Ink edge_ink(own);
+    edge_ink.alpha = faint ? 0.25 : 1;
+    scene_.add(Rectangle{{box.x, box.y, bar, box.height}, edge_ink, {}, 0});
+    if (followed_ && *followed_ == LowerSpot{static_cast<int>(level), static_cast<int>(s)}) {
+      draw_selection(scene_, box);
+    }
+    const double left = box.x + bar + inside, room = box.width - bar - 2 * inside;
+    const std::string shown = begin_of(operation, room, Family::mono);
+    scene_.add(
+        words({left, box.centre().y}, shown, Family::mono, faint ? Role::quiet : Role::text));
+    const double used = mono_width(shown);
+    if (!types.empty() && shown == operation && room - used > 60) {
+      scene_.add(words({left + used, box.centre().y}, begin_of(types, room - used, Family::mono),
+                       Family::mono, Role::quiet));
+    }
+    scene_.hints.push_back({box, whole});
+  }
+
+  Scene& scene_;
+  const lower::Lowering& l_;
+  std::optional<LowerSpot> followed_;
+  std::vector<std::vector<bool>> marked_;  // of each level: what is followed
+};
+
+}  // namespace
+
+std::optional<LowerSpot> LowerFrame::at(Point point) const {
+  for (std::size_t level = 0; level < rows.size(); ++level) {
+    for (std::size_t s = 0; s < rows[level].size(); ++s) {
+      if (rows[level][s].contains(point)) {
+        return LowerSpot{static_cast<int>(level), static_cast<int>(s)};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+Size lower_size(const lower::Lowering& l) {
+  double width = 2 * edge;
+  std::size_t rows = 0;
+  for (const double w : Painter::needs(l)) width += w + gap;
+  for (const lower::Level& level : l.levels) rows = std::max(rows, level.statements.size());
+  const double above = 52 + row_height * static_cast<double>(lower::type_lines(l).size()) +
+                       (lower::partition_formula(l).empty() ? 0 : row_height + 4) + headings;
+  return {width - gap, above + row_height * static_cast<double>(rows) + edge};
+}
+
+LowerFrame draw_lower(Scene& scene, const lower::Lowering& lowering,
+                      std::optional<LowerSpot> followed, double scrolled) {
+  return Painter(scene, lowering, followed).paint(scrolled);
+}
+
+Scene lower_scene(const lower::Lowering& lowering, std::optional<LowerSpot> followed,
+                  const Theme& theme) {
+  Scene scene;
+  scene.size = lower_size(lowering);
+  scene.theme = theme;
+  scene.title = "From layouts to instructions";
+  (void)draw_lower(scene, lowering, followed);
+  return scene;
+}
+
+}  // namespace tilescope
