@@ -143,7 +143,8 @@ void add_reads_by_threads(Finding& f) {
   for (RingStage& stage : f.out.stages) {
     const bool read = std::any_of(stage.fillings.begin(), stage.fillings.end(),
                                   [](const Filling& filling) { return !filling.readers.empty(); });
-    if (stage.by_threads && !read) stages.push_back({&stage, std::vector<bool>(stage.fillings.size())});
+    if (stage.by_threads && !read)
+      stages.push_back({&stage, std::vector<bool>(stage.fillings.size())});
   }
   if (stages.empty()) return;
   const std::vector<WarpAccess>& all = f.record.accesses;
