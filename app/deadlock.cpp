@@ -22,7 +22,8 @@ Json index_json(std::size_t index) {
 
 std::string_view name_of(DeadlockCause::Why why) {
   constexpr std::array<std::string_view, static_cast<std::size_t>(DeadlockCause::Why::count_)>
-      names{"waits", "branch", "predicate", "left", "elsewhere", "came", "could_not_be_told"};
+      names{"waits",     "branch",  "predicate", "left",
+            "elsewhere", "skipped", "came",      "could_not_be_told"};
   return names[static_cast<std::size_t>(why)];
 }
 

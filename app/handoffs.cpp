@@ -52,7 +52,7 @@ Json json_of(const sim::Record& record, const sim::Pipeline& pipeline) {
       const sim::RingStage& stage = pipeline.stages[number];
       Json uses = Json::array();
       for (const sim::Filling& f : stage.fillings) {
-        uses.push_back({{"phase", f.phase},
+        uses.push_back({{stage.groups ? "group" : "phase", f.phase},
                         {"what", parts_text(record, f.parts)},
                         {"bytes", f.bytes},
                         {"step", f.step},
@@ -61,10 +61,15 @@ Json json_of(const sim::Record& record, const sim::Pipeline& pipeline) {
                         {"read_from", time(f.read_begin)},
                         {"read_to", time(f.read_end)},
                         {"free", time(f.freed)}});
+        if (!stage.groups) continue;
+        uses.back()["landed"] = time(f.landed);
+        uses.back()["awaited"] = time(f.awaited);
       }
       Json spans = Json::array();
       for (const sim::ByteSpan& span : stage.spans) spans.push_back({span.begin, span.end});
       stages.push_back({{"bytes", std::move(spans)},
+                        {"by", stage.by_threads ? "cp.async" : "bulk copies"},
+                        {"waits", stage.groups ? Json(full_text(record, pipeline, stage)) : Json()},
                         {"full", barrier(stage.full, stage.rank)},
                         {"free", barrier(stage.free, stage.rank)},
                         {"uses", std::move(uses)}});

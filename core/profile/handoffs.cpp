@@ -69,8 +69,10 @@ class Maker {
     add_roles();
     if (p_.rings.empty() && p_.accumulators.empty()) {
       out_.nothing =
-          "Nothing is handed on by copies that complete on an mbarrier, and no tensor core works "
-          "asynchronously: there are no stages and no accumulators to tell of.";
+          "Nothing is handed on by copies that complete on an mbarrier or by groups of cp.async, "
+          "and "
+          "no tensor core works asynchronously: there are no stages and no accumulators to tell "
+          "of.";
       return std::move(out_);
     }
     add_stages();
@@ -133,19 +135,43 @@ class Maker {
                        others ? " of the cluster" : "");
   }
 
+  // "tcgen05.mma"
+  std::string name_of(std::uint32_t pc) const {
+    if (pc >= record_.lines.size()) return "";
+    const std::string& text = record_.lines[pc].text;
+    const std::size_t from = text.starts_with('@') ? text.find_first_of(" \t") + 1 : 0;
+    const std::size_t end = text.find_first_of(". \t", from);
+    const std::size_t second = text.find_first_of(". \t", end + 1);
+    return text.substr(from, (text[end] == '.' ? second : end) - from);
+  }
+
   // "tcgen05.mma, warp 1"
   std::string readers(const std::vector<EventId>& operations, std::uint8_t rank) const {
     if (operations.empty()) return "threads";
-    std::string name;
-    const Event e = record_.events[operations.front()];
-    if (e.pc < record_.lines.size()) {
-      const std::string& text = record_.lines[e.pc].text;
-      const std::size_t from = text.starts_with('@') ? text.find_first_of(" \t") + 1 : 0;
-      const std::size_t end = text.find_first_of(". \t", from);
-      const std::size_t second = text.find_first_of(". \t", end + 1);
-      name = text.substr(from, (text[end] == '.' ? second : end) - from);
+    return name_of(record_.events[operations.front()].pc) + ", " + issuers(operations, rank);
+  }
+
+  // Of loads by threads, as far as the record has them: "ldmatrix.sync, warps 0-3"
+  std::string readers(const RingStage& s) const {
+    std::vector<EventId> operations;
+    std::set<std::uint32_t> warps;
+    std::uint32_t pc = 0;
+    for (const Filling& f : s.fillings) {
+      operations.insert(operations.end(), f.readers.begin(), f.readers.end());
+      for (const std::uint32_t load : f.loads) {
+        const WarpAccess& access = record_.accesses[load];
+        if (warps.empty()) pc = access.pc;
+        warps.insert(record_.tracks[access.track].index);
+      }
     }
-    return name + ", " + issuers(operations, rank);
+    if (warps.empty() || !operations.empty()) return readers(operations, s.rank);
+    return fmt::format("{}, {} {}", name_of(pc), warps.size() == 1 ? "warp" : "warps",
+                       ranges(warps));
+  }
+
+  // "cp.async, warps 0-3"; of bulk copies the warps alone
+  std::string fillers(const RingStage& s, const std::vector<EventId>& copies) const {
+    return (s.by_threads ? "cp.async, " : "") + issuers(copies, s.rank);
   }
 
   // "2 x 16384 bytes", "8192 + 32768 bytes"
@@ -185,15 +211,14 @@ class Maker {
       for (std::size_t i = 0; i < ring.stages.size(); ++i) {
         const RingStage& s = p_.stages[ring.stages[i]];
         const Filling& use = s.fillings.front();
-        std::vector<EventId> copies, reads;
+        std::vector<EventId> copies;
         for (const Filling& f : s.fillings) {
           copies.insert(copies.end(), f.copies.begin(), f.copies.end());
-          reads.insert(reads.end(), f.readers.begin(), f.readers.end());
         }
         table.events.push_back(copies.empty() ? no_event : copies.front());
-        table.rows.push_back({fmt::format("{}", i), spans_text(s.spans), issuers(copies, s.rank),
-                              sizes_of(use), barrier(s.full, s.rank), readers(reads, s.rank),
-                              given_back(s), fmt::format("{}", s.fillings.size())});
+        table.rows.push_back({fmt::format("{}", i), spans_text(s.spans), fillers(s, copies),
+                              sizes_of(use), full_text(record_, p_, s), readers(s), given_back(s),
+                              fmt::format("{}", s.fillings.size())});
       }
       std::vector<Cycle> fill, wait, read, free;
       for (const std::size_t stage : ring.stages) {
@@ -216,6 +241,15 @@ class Maker {
         times += fmt::format("{}{} {}", times.empty() ? "" : ", ", what, median(*all));
       }
       if (!times.empty()) table.below = fmt::format("A use, median: {}.", times);
+      if (first.groups) {
+        table.below += fmt::format(
+            "{}{} Copies are groups of cp.async, which complete on no mbarrier: each warp waits "
+            "for "
+            "its own (wait_group N: all but its last N), and a barrier behind that tells the "
+            "others.",
+            table.below.empty() ? "" : " ",
+            first.full ? "" : "No barrier was seen behind the waits.");
+      }
     }
   }
 
@@ -277,16 +311,19 @@ class Maker {
           fmt::format("Ledger of {}{}{}", ring.holds.empty() ? "copies" : ring.holds,
                       p_.blocks.size() > 1 ? fmt::format(", CTA {}", ring.rank) : "",
                       all > most ? fmt::format(": the first {} of {} uses", most, all) : "");
+      const bool groups = p_.stages[ring.stages.front()].groups;
       table.columns = {"stage",  "phase", "parity",    "what",    "bytes",
                        "issued", "full",  "read from", "read to", "free"};
+      if (groups) table.columns[1] = "group", table.columns[2] = "awaited";
       table.right = {true, true, true, false, true, true, true, true, true, true};
       for (const Use& use : uses) {
         const Filling& f = *use.filling;
         table.events.push_back(f.copies.empty() ? no_event : f.copies.front());
         table.rows.push_back({fmt::format("{}", use.stage), fmt::format("{}", f.phase),
-                              fmt::format("{}", f.phase % 2), parts_text(record_, f.parts),
-                              fmt::format("{}", f.bytes), cycles(f.issued), cycles(f.full),
-                              cycles(f.read_begin), cycles(f.read_end), cycles(f.freed)});
+                              groups ? cycles(f.awaited) : fmt::format("{}", f.phase % 2),
+                              parts_text(record_, f.parts), fmt::format("{}", f.bytes),
+                              cycles(f.issued), cycles(f.full), cycles(f.read_begin),
+                              cycles(f.read_end), cycles(f.freed)});
       }
     }
   }
@@ -318,6 +355,8 @@ std::vector<std::string> absent_handoffs(const Record& record, const Pipeline& p
     for (std::size_t i = 0; i < ring.stages.size(); ++i) {
       const RingStage& stage = pipeline.stages[ring.stages[i]];
       if (stage.own) continue;  // its wait for its own products is no barrier
+      // Each warp fills its own part, and may know by itself that this is free.
+      if (stage.by_threads) continue;
       for (std::size_t use = 0; use + 1 < stage.fillings.size(); ++use) {
         const Filling& f = stage.fillings[use];
         const Cycle next = stage.fillings[use + 1].issued;

@@ -34,7 +34,8 @@ std::string handoffs_text(const Record& record, const Pipeline& pipeline, std::s
 
 // Stages that are filled again though no barrier of the cluster completed between the last read of
 // a use and the next copies: a sentence for each, with the times. Where who fills reads too, its
-// wait for its own products may be all that is needed, and nothing is said.
+// wait for its own products may be all that is needed, and nothing is said; nor of cp.async, whose
+// threads fill a part each and may know by themselves when that is free.
 std::vector<std::string> absent_handoffs(const Record& record, const Pipeline& pipeline);
 
 }  // namespace tilescope::sim

@@ -6,13 +6,19 @@
 //                 ^  (free) <-----'             ^  (drained) <---------'
 //
 // A RingStage is a stretch of shared memory that one or more copies fill for one phase of an
-// mbarrier; stages of the same size that hold parts of the same tensors are a Ring. What reads a
-// stage is known of products, tcgen05.cp and copies out, not of loads by threads.
+// mbarrier, or that warps fill by one group each of cp.async; stages of the same size that hold
+// parts of the same tensors are a Ring. What reads a stage is known of products, tcgen05.cp and
+// copies out; of loads by threads where groups of cp.async fill it, as far as the record has
+// accesses.
 //
 // The mbarriers of a stage are found by their times: that which its copies complete on is its
 // `full`; its `free` is one of which a phase is completed after each use and before the next copy
 // into the stage is issued. Where several fit, one that whoever copies was seen to wait for, then
 // that which is completed soonest behind the last read. Those of sums likewise.
+//
+// Groups complete on no mbarrier: each warp waits for its own (cp.async.wait_group), and a barrier
+// behind that tells the others. `full` is then one of which a phase is completed after all these
+// waits and before the first read; without one, a filling is full when the waits are over.
 #pragma once
 
 #include <cstdint>
@@ -32,12 +38,16 @@ struct Filling {
   Cycle issued = never_ends;  // its first copy
   Cycle begin = never_ends;   // the first copy is under way
   Cycle full = never_ends;    // the phase that its copies complete
+  // Of groups of cp.async: all bytes are there; all warps have waited for theirs.
+  Cycle landed = never_ends, awaited = never_ends;
+  // By threads: from the issue of the first load to that of the last.
   Cycle read_begin = never_ends, read_end = never_ends;
   Cycle freed = never_ends;  // the phase that lets the next copies go
-  std::uint32_t phase = 0;   // of `full`
+  std::uint32_t phase = 0;   // of `full`; of groups of cp.async: their number in each warp
   std::uint32_t step = 0;    // of K: that of the products that read it; else its number in the ring
   std::size_t sum = no_sum;  // that they add to: its number among those of the cluster
   std::vector<EventId> copies, readers;
+  std::vector<std::uint32_t> loads;  // by threads: of Record::accesses
   std::uint64_t bytes = 0;
   std::vector<MemoryUse> parts;  // of buffers: what is brought
 };
@@ -53,6 +63,9 @@ struct RingStage {
   // In the order of their addresses, neighbours put together: A's part may be far from B's.
   std::vector<ByteSpan> spans;
   std::optional<std::size_t> full, free;  // of Pipeline::barriers
+  bool by_threads = false;                // cp.async fills it
+  bool groups = false;                    // and its threads wait for groups, not for an mbarrier
+  std::vector<std::uint32_t> waits;       // pc of each instruction that waited for these groups
   bool own = false;                       // who fills it are among those whose operations read it
   std::vector<Filling> fillings;          // in the order of their copies
   // The one that is there or coming at a time: the last whose copies were issued. Null: none yet.
@@ -121,6 +134,10 @@ struct Pipeline {
   // The mbarrier of a CTA, as an index into `barriers`.
   std::optional<std::size_t> mbarrier(std::uint8_t rank, std::uint32_t offset) const;
 };
+
+// What whoever reads a stage waits for: "full[1]"; of groups of cp.async "wait_group 2, bar 0", or
+// "wait_group 0" where no barrier is behind it. "none seen".
+std::string full_text(const Record& record, const Pipeline& pipeline, const RingStage& stage);
 
 // "full[1]", "mbarrier 98312", "bar 0"; of another CTA than `rank`: "full[1] of CTA 0".
 std::string barrier_text(const Record& record, const BarrierPhases& barrier, std::uint8_t rank);

@@ -71,13 +71,18 @@ using EventId = std::uint32_t;  // place in the record, in no order of time
 constexpr EventId no_event = ~EventId{0};
 
 enum class EventKind : std::uint8_t {
-  run,        // a warp executes `amount` instructions, from `pc` to `until`
-  wait,       // a warp is at `pc`: `stall` says for what, `object` and `phase` for which
-  operation,  // a unit works on what `pc` issued: amount bytes, or products (multiply-adds)
-  arrival,    // an instant on a barrier's track: `amount` arrivals, or bytes (transactions)
-  phase,      // a barrier's phase, from its first moment to its completion
-  report,     // an instant on a warp's track: a fault, hazard or note; object: which of the reports
-  folded,     // what was not kept: `amount` events of the track, between begin and end (below)
+  run,   // a warp executes `amount` instructions, from `pc` to `until`
+  wait,  // a warp is at `pc`: `stall` says for what, `object` and `phase` for which
+  // A unit works on what `pc` issued: amount bytes, or products (multiply-adds). A warp's group of
+  // cp.async is one, from its first copy on: `pc` has committed it, `phase` is its number.
+  operation,
+  // An instant on a barrier's track: `amount` arrivals, or bytes (transactions). On that of
+  // cp.async: a warp has waited at `pc` for `amount` groups, of which all have a number below
+  // `phase`.
+  arrival,
+  phase,   // a barrier's phase, from its first moment to its completion
+  report,  // an instant on a warp's track: a fault, hazard or note; object: which of the reports
+  folded,  // what was not kept: `amount` events of the track, between begin and end (below)
 };
 std::string_view name_of(EventKind kind);
 

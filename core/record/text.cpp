@@ -221,7 +221,9 @@ std::string without_times(const Record& record, const TextChoice& choice) {
     if (event.kind == EventKind::phase && event.end != never_ends) {
       ++blocks[track.block].phases[{track.unit, track.index}];
     }
-    if (event.kind == EventKind::arrival) tell_arrival(record, event, blocks[track.block]);
+    if (event.kind == EventKind::arrival && track.unit != Unit::async_copy) {
+      tell_arrival(record, event, blocks[track.block]);
+    }
     if (event.kind != EventKind::operation && event.kind != EventKind::arrival) continue;
     const bool operates = event.kind == EventKind::operation;
     const EventId cause = operates ? issuer_of(record, event) : event.cause;
@@ -289,6 +291,10 @@ std::string description(const Record& record, const Event& event, const TextChoi
       return out;
     }
     case EventKind::arrival: {
+      if (unit == Unit::async_copy) {
+        return fmt::format("has waited for {} group{} of cp.async at {}", event.amount,
+                           event.amount == 1 ? "" : "s", place(record, event.pc));
+      }
       std::string out = fmt::format("{} {} at {} phase {}", event.amount,
                                     event.bytes         ? "bytes arrive"
                                     : event.amount == 1 ? "arrival"

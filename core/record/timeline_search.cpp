@@ -43,7 +43,8 @@ bool Timeline::matches(const EventFilter& filter, const Event& event) const {
   if (filter.barrier) {
     const bool of_barrier = event.kind == EventKind::wait || event.kind == EventKind::arrival ||
                             event.kind == EventKind::phase;
-    if (!of_barrier || event.object != *filter.barrier) return false;
+    const bool of_group = record_.tracks[event.track].unit == Unit::async_copy;
+    if (!of_barrier || of_group || event.object != *filter.barrier) return false;
   }
   if (event.kind == EventKind::wait && !(filter.stalls >> static_cast<int>(event.stall) & 1)) {
     return false;

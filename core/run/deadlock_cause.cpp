@@ -254,10 +254,15 @@ std::string warps_text(const Cause& cause, const Cause::NotCome& n) {
   return out + fmt::format(", {} {}", one ? "lane" : "lanes", numbers_text(n.lanes));
 }
 
+bool is_one(const Cause::NotCome& n) {
+  const bool all = n.lanes == ~std::uint32_t{0};
+  return !many(n.warps) && (all || (n.lanes & (n.lanes - 1)) == 0);
+}
+
 namespace {
 
 std::string reason_text(const Cause& cause, const Cause::NotCome& n) {
-  const bool one = !many(n.warps);
+  const bool one = is_one(n);
   const std::string before = n.phases ? fmt::format("{} done so in {}, and ", one ? "has" : "have",
                                                     times_text(n.phases, "phase"))
                                       : std::string();
@@ -292,6 +297,9 @@ std::string reason_text(const Cause& cause, const Cause::NotCome& n) {
     case Why::elsewhere:
       return fmt::format("executed it on {} only, and {} gone past it", n.detail,
                          one ? "has" : "have");
+    case Why::skipped:
+      return fmt::format("{}left it out in its turn: since then {} executed it on {}", before,
+                         one ? "it has" : "they have", n.detail);
     case Why::came:
       return fmt::format("{} come in this phase", one ? "has" : "have");
     default:
@@ -304,7 +312,7 @@ std::string reason_text(const Cause& cause, const Cause::NotCome& n) {
 std::string why_text(const Cause& cause, const Cause::NotCome& n) {
   const std::string now = n.why == Why::waits || n.waits_for == Cause::none
                               ? std::string()
-                              : fmt::format(", and {} for {} now", many(n.warps) ? "wait" : "waits",
+                              : fmt::format(", and {} for {} now", is_one(n) ? "waits" : "wait",
                                             cause.barriers[n.waits_for].name);
   return reason_text(cause, n) + now;
 }
@@ -325,7 +333,7 @@ std::string cycle_text(const Cause& cause) {
     if (!by) continue;
     out += fmt::format("{}{} waits for {} ({}), which {}", out.empty() ? "" : "; ", named(b),
                        warps_text(cause, *by), source_text(*source),
-                       fmt::format("{} at {} for {}", many(by->warps) ? "wait" : "waits",
+                       fmt::format("{} at {} for {}", is_one(*by) ? "waits" : "wait",
                                    place(by->site), named(cause.barriers[next])));
   }
   return out;

@@ -34,6 +34,7 @@ struct DeadlockCause {
     predicate,  // its own predicate was false the last time that they came to it, or always is
     left,       // they have gone past it, or have exited: it is not ahead of them
     elsewhere,  // they executed it on other barriers only
+    skipped,    // they executed it on others of its array in its turn, and left this one out
     came,       // they have done it in this phase already
     could_not_be_told,
     count_
@@ -51,7 +52,8 @@ struct DeadlockCause {
     std::uint32_t pc = 0;      // where they wait; the branch; else 0
     Site site;                 // the same
     std::size_t waits_for = none;  // WaitedFor for which they wait now
-    // "%p3 is false: %r5 (2) is not 1"; "empty[0], empty[1]" where elsewhere. May be empty.
+    // "%p3 is false: %r5 (2) is not 1"; "empty[0], empty[1]" where elsewhere or skipped. May be
+    // empty.
     std::string detail;
   };
 
@@ -114,6 +116,8 @@ struct DeadlockCause {
 std::string warps_text(const DeadlockCause& cause, const DeadlockCause::Warps& warps);
 // The same with the lanes, where not all of them are meant: "warp 4 lanes 0-7".
 std::string warps_text(const DeadlockCause& cause, const DeadlockCause::NotCome& why);
+// Is it one warp, or one lane of it, that is told of: "has", not "have"?
+bool is_one(const DeadlockCause::NotCome& why);
 // "waits itself at add.cu:40 for full[1]", "has gone past it, by the branch at ...": without who.
 std::string why_text(const DeadlockCause& cause, const DeadlockCause::NotCome& why);
 // All of it, a line for each waiter, barrier, source and reason.

@@ -13,7 +13,7 @@ namespace tilescope::test {
 
 // A warp runs or waits, one after the other; phases of a barrier follow each other and are counted;
 // what comes to a phase of an mbarrier comes while it lasts, and something comes to each;
-// everything has ended, and nothing before what brought it about.
+// everything has ended, and nothing before what brought it about, or after the run.
 inline void expect_sound(const sim::Record& record) {
   std::map<sim::TrackId, std::vector<sim::Event>> of_track;
   for (const sim::Event& e : record.events) {
@@ -21,6 +21,9 @@ inline void expect_sound(const sim::Record& record) {
     EXPECT_LE(e.issue, e.begin);
     EXPECT_LE(e.begin, e.end);
     EXPECT_NE(e.end, sim::never_ends);
+    if (record.timed) {
+      EXPECT_LE(e.end, record.end) << sim::name_of(record.tracks[e.track].unit);
+    }
     if (e.kind != sim::EventKind::report) of_track[e.track].push_back(e);
     if (e.cause == sim::no_event) continue;
     ASSERT_LT(e.cause, record.events.size());

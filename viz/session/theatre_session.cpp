@@ -212,6 +212,8 @@ void inspect_theatre(const Session& session, std::vector<InspectorSection>& out)
         followed.lines.emplace_back("k-step", fmt::format("{}", f.step));
         time("issued", f.issued);
         time("under way", f.begin);
+        time("landed", f.landed);
+        time("waited for", f.awaited);
         time("there", f.full);
         time("first read", f.read_begin);
         time("last read", f.read_end);

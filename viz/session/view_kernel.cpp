@@ -34,7 +34,12 @@ std::string ring_text(const TheatreView& theatre, const sim::Ring& ring) {
     if (!last || last == first) return;
     out += fmt::format(" to {}", sim::barrier_text(theatre.record(), p.barriers[*last], ring.rank));
   };
-  named("full", [](const sim::RingStage& stage) { return stage.full; });
+  const sim::RingStage& first = p.stages[ring.stages.front()];
+  if (first.groups) {
+    out += "; full: " + sim::full_text(theatre.record(), p, first);
+  } else {
+    named("full", [](const sim::RingStage& stage) { return stage.full; });
+  }
   named("free", [](const sim::RingStage& stage) { return stage.free; });
   return out;
 }

@@ -36,7 +36,11 @@ TheatreView::TheatreView(std::shared_ptr<const sim::Record> record,
     : record_(std::move(record)),
       timeline_(std::move(timeline)),
       pipeline_(sim::pipeline_of(*timeline_, roles, cluster)) {
-  if (pipeline_.stages.empty() && pipeline_.accumulators.empty()) {
+  // What threads bring by cp.async once is no ring to look at.
+  const bool ring =
+      std::any_of(pipeline_.stages.begin(), pipeline_.stages.end(),
+                  [](const sim::RingStage& s) { return !s.by_threads || s.fillings.size() > 1; });
+  if (!ring && pipeline_.accumulators.empty()) {
     lanes_ = LaneAccesses(*record_, pipeline_.blocks);
   }
   find_moments();

@@ -73,6 +73,10 @@ std::string life_of(const sim::Filling& f) {
     out += fmt::format("{}{} {}", out.empty() ? "" : ", ", what, grouped(at));
   };
   add("issued at", f.issued);
+  if (f.awaited != sim::never_ends) {
+    add("landed at", f.landed);
+    add("waited for at", f.awaited);
+  }
   add("there at", f.full);
   add("read from", f.read_begin);
   add("to", f.read_end);

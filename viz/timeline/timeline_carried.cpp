@@ -33,7 +33,8 @@ std::string barrier_of(const TimelineView& view, const Event& event) {
   }
 }
 
-bool on_barrier(const Event& event) {
+bool on_barrier(const TimelineView& view, const Event& event) {
+  if (view.record().tracks[event.track].unit == Unit::async_copy) return false;
   return event.kind == EventKind::phase || event.kind == EventKind::arrival;
 }
 
@@ -44,11 +45,11 @@ std::string carried_text(const TimelineView& view, EventId cause_id, EventId eff
   if (cause_id >= events.size() || effect_id >= events.size()) return "";
   const Event cause = events[cause_id], effect = events[effect_id];
   // From a barrier: which phase is complete.
-  if (on_barrier(cause)) {
+  if (on_barrier(view, cause)) {
     return fmt::format("{} phase {}", barrier_of(view, cause), cause.phase);
   }
   // To one: what comes to it.
-  if (on_barrier(effect)) {
+  if (on_barrier(view, effect)) {
     const std::string what = cause.kind == EventKind::operation ? amount_of(cause) : "";
     return fmt::format("{} to {} phase {}", what.empty() ? "arrival" : what,
                        barrier_of(view, effect), effect.phase);

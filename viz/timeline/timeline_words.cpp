@@ -118,7 +118,8 @@ void add_amount(const Event& event, Unit unit, Lines& out) {
   } else if (event.kind == EventKind::run) {
     out.emplace_back("instructions", grouped(event.amount));
   } else if (event.kind == EventKind::arrival) {
-    out.emplace_back("arrivals", grouped(event.amount));
+    out.emplace_back(unit == Unit::async_copy ? "groups waited for" : "arrivals",
+                     grouped(event.amount));
   } else if (event.kind == EventKind::folded) {
     out.emplace_back("events", grouped(event.amount));
   } else if (event.kind == EventKind::operation && unit == Unit::tensor) {
@@ -253,7 +254,7 @@ Lines inspect(const TimelineView& view, EventId id) {
       break;
     case EventKind::phase:
     case EventKind::arrival:
-      add_barrier(view, event, unit, out);
+      if (unit != Unit::async_copy) add_barrier(view, event, unit, out);
       break;
     case EventKind::report:
       if (event.object < record.reports.size()) {

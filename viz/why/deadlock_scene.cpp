@@ -78,7 +78,7 @@ void add_wrapped(Card& card, const std::string& text, double width, Role role, s
 // The same as why_text(), with places as short as views have them.
 std::string short_why(const Cause& cause, const Cause::NotCome& n) {
   const std::string who = warps_text(cause, n);
-  const bool one = (n.warps.mask & (n.warps.mask - 1)) == 0;
+  const bool one = is_one(n);
   const std::string done =
       n.phases ? fmt::format(", after {} executed it in {} phase{}", one ? "it" : "they", n.phases,
                              n.phases == 1 ? "" : "s")
@@ -104,6 +104,8 @@ std::string short_why(const Cause& cause, const Cause::NotCome& n) {
                          n.detail == "exited" ? "exited" : "gone past it", done);
     case Why::elsewhere:
       return fmt::format("{}: executed on {}", who, n.detail);
+    case Why::skipped:
+      return fmt::format("{} left it out in its turn, for {}{}", who, n.detail, done);
     case Why::came:
       return fmt::format("{} came in this phase", who);
     default:

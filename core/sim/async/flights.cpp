@@ -77,6 +77,11 @@ bool is_wanted(const Model& machine, const Block& block, const AsyncOperation& o
   return false;
 }
 
+// By the clock: a store has been written, and its SM has not heard of it yet.
+bool is_being_told(const AsyncOperation& o) {
+  return o.stage == Stage::written && o.times[3] > o.times[2];
+}
+
 // What happens when an operation leaves this stage.
 Moment moment_after(const Work& work, Stage stage) {
   return stage == Stage::issued ? work.read : stage == Stage::read ? work.write : work.complete;
@@ -291,7 +296,8 @@ bool Flights::advance(Block& block, std::size_t index) {
     if (o.stage == Stage::complete && !signal_completion(block, o)) return false;
     if (o.stage == Stage::complete) model_->recording.record_end(o);
     happened = happened || happens;
-  } while (unfinished(o) && (!happened || !moment_after(*o.work, o.stage)));
+  } while (unfinished(o) && (!happened || !moment_after(*o.work, o.stage)) &&
+           !(model_->clock && is_being_told(o)));
   model_->watcher.look_for_stop(block, o, from, guards);
   if (model_->clock) {
     o.due =

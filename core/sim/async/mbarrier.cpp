@@ -101,7 +101,7 @@ void note_arrival(Mbarrier& b, Actor who, u32 rank) {
   if (b.arrived.size() < most_kept) b.arrived.push_back({warp, lane, who.pc, b.phase, false, rank});
 }
 
-void note_visit(Mbarrier& b, const Signal& what, Actor who, u32 rank) {
+void note_visit(Mbarrier& b, const Signal& what, Actor who, u32 rank, u64 now) {
   const u32 warp = who.thread / 32;
   const auto same = [&](const Visits& v) {
     return v.pc == who.pc && v.warp == warp && v.rank == rank;
@@ -116,6 +116,7 @@ void note_visit(Mbarrier& b, const Signal& what, Actor who, u32 rank) {
     ++v->phases;
     v->phase = b.phase;
     v->last = 0;
+    v->when_before = std::exchange(v->when, now);
     v->times_before = std::exchange(v->times, 0);
     v->bytes_before = std::exchange(v->bytes, 0);
   }
@@ -520,7 +521,7 @@ bool signal_mbarrier(Model& machine, Block& block, u32 offset, const Signal& wha
   const Block& home = home_of(machine, block, who);
   block.heard |= home.heard;
   if (what.arrivals) note_arrival(*b, who, home.rank);
-  note_visit(*b, what, who, home.rank);
+  note_visit(*b, what, who, home.rank, ++block.signals);
   // Of other pairs' TMEM nobody of this pair asks.
   if (what.arrivals && home.rank / 2 == block.rank / 2) {
     home.tensor.tell(who.thread / 32, b->tensor_arriving);

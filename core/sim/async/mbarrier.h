@@ -55,10 +55,12 @@ struct Attendance {
 
 // What a warp's instruction has done to an mbarrier so far: to tell why it does not come again.
 struct Visits {
-  std::uint32_t rank = 0, warp = 0, pc = 0;   // whose
-  std::uint32_t ever = 0, last = 0;           // its lanes: of all phases, and of the last
-  std::uint64_t phases = 0;                   // in how many it came
-  std::uint64_t phase = 0;                    // the last of these
+  std::uint32_t rank = 0, warp = 0, pc = 0;  // whose
+  std::uint32_t ever = 0, last = 0;          // its lanes: of all phases, and of the last
+  std::uint64_t phases = 0;                  // in how many it came
+  std::uint64_t phase = 0;                   // the last of these
+  // When it first came in that one, and in the one before: as Block::signals counts.
+  std::uint64_t when = 0, when_before = 0;
   std::uint64_t times = 0, times_before = 0;  // in that one, and in the one before that it came in
   std::uint64_t bytes = 0, bytes_before = 0;  // likewise: expected, or brought
   bool arrives = false, expects = false, brings = false;

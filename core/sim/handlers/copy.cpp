@@ -103,12 +103,14 @@ Flow copy_async(Core& x, const Code& c, Mask m) {
       deliver(*x.machine, *x.block, *x.warp, copy, __builtin_ctz(rest));
     }
   }
+  x.machine->recording.record_copy(x, copy);
   copy.order = x.warp->copies.issued++;
   x.warp->copies.open.push_back(copy);
   return Flow::next;
 }
 
 Flow commit(Core& x, const Code&, Mask m) {
+  if (m) x.machine->recording.record_group(x, x.warp->copies.committed[at(__builtin_ctz(m))]);
   for (Mask rest = m; rest; rest &= rest - 1) ++x.warp->copies.committed[at(__builtin_ctz(rest))];
   return Flow::next;
 }
@@ -141,10 +143,17 @@ Flow wait_group(Core& x, const Code& c, Mask m) {
   }
   complete(*x.machine, *x.block, *x.warp, m,
            [&](const Copy& copy, int lane) { return copy.group[at(lane)] < limit[at(lane)]; });
+  if (m) x.machine->recording.record_group_wait(x, limit[at(__builtin_ctz(m))]);
   return Flow::next;
 }
 
+// What is of no group is waited for as if it were one.
 Flow wait_all(Core& x, const Code&, Mask m) {
+  if (m) {
+    const u32 open = x.warp->copies.committed[at(__builtin_ctz(m))];
+    x.machine->recording.record_group(x, open);
+    x.machine->recording.record_group_wait(x, open + 1);
+  }
   complete(*x.machine, *x.block, *x.warp, m, [](const Copy&, int) { return true; });
   return Flow::next;
 }

@@ -208,6 +208,7 @@ struct Block {
   std::uint64_t meetings = 0;  // barriers that were completed, threads that exited
   Races races;
   Mbarriers mbarriers;
+  std::uint64_t signals = 0;  // that came to them: how often anybody did something to one
   Flight flight;
   SharedTiles tiles;
   TensorUnit tensor;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/record/event.h"
+#include "core/record/memory_use.h"
 
 namespace tilescope::sim {
 
@@ -17,6 +18,18 @@ struct Standing {
   Stall stall = Stall::none;
   std::uint32_t pc = 0;
   std::uint32_t object = 0, phase = 0;  // of the barrier
+};
+
+// What a warp has begun by cp.async, as the record has it.
+struct RecordedCopies {
+  // Of no group yet, and not told to an mbarrier.
+  struct Open {
+    double issued = 0;  // the first of them
+    std::uint64_t bytes = 0;
+    std::vector<MemoryUse> uses;  // of each instruction, what it reads and then what it writes
+  } open;
+  // Groups that the warp has not waited for: their numbers, and their events.
+  std::vector<std::pair<std::uint32_t, EventId>> groups;
 };
 
 struct WarpTime {
@@ -36,6 +49,7 @@ struct WarpTime {
   double written = 0;                                    // when what it stored can be seen
   std::vector<std::pair<std::uint32_t, double>> copies;  // groups of cp.async: when they are done
   double open_copies = 0;                                // those of no group yet
+  RecordedCopies recorded_copies;
 
   bool waits = false;
   double since = 0;

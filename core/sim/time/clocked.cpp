@@ -283,7 +283,10 @@ void Scheduler::end_sample() {
 // All threads of a block have exited: when it is over, with what it has left in flight.
 bool Scheduler::end_block_by_clock(Block& block) {
   double end = block.time.started;
-  for (const WarpTime& t : block.time.warps) end = std::max({end, t.slot, t.written});
+  for (const WarpTime& t : block.time.warps) {
+    end = std::max({end, t.slot, t.written, t.open_copies});
+    for (const auto& [group, there] : t.copies) end = std::max(end, there);
+  }
   for (const AsyncOperation& o : block.flight.operations) end = std::max(end, o.times[3]);
   if (!model_->flights.land(block) || !leave_tensor_memory(*model_, block) ||
       !leave_warpgroups(*model_, block)) {

@@ -34,6 +34,12 @@ TrackId Recording::track_of(Block& block, Unit unit, u32 index) {
   return recorder_->track({block.number, unit, index, block.processor});
 }
 
+TrackId Recording::track_of_unit(Block& block, Unit unit) {
+  auto [track, fresh] = block.time.tracks.try_emplace(unit, 0);
+  if (fresh) track->second = track_of(block, unit, 0);
+  return track->second;
+}
+
 void Recording::start_time(Block& block) {
   if (!keeps_time()) return;
   block.time = {};
@@ -87,6 +93,15 @@ void Recording::end_run(Block& block, Warp& warp) {
   t.run = no_event;
 }
 
+// Of cp.async: that which was there last of those that a wait was for.
+EventId Recording::group_at(const RecordedCopies& copies, double there) const {
+  for (const auto& [number, id] : copies.groups) {
+    const auto group = recorder_->find(id);
+    if (group && group->end == cycles(there)) return id;
+  }
+  return no_event;
+}
+
 // In the middle of a run.
 void Recording::record_stall(Block& block, Warp& warp, Stall stall, u32 pc, double from,
                              double to) {
@@ -101,6 +116,7 @@ void Recording::record_stall(Block& block, Warp& warp, Stall stall, u32 pc, doub
   e.end = cycles(to);
   e.pc = e.until = pc;
   e.stall = stall;
+  if (stall == Stall::group) e.cause = group_at(t.recorded_copies, to);
   recorder_->add(e);
 }
 
@@ -204,11 +220,9 @@ void Recording::record_move(const Core& x, Unit unit, u64 bytes,
                             const std::vector<CellRange>& cells, double from, double to) {
   if (!recorder_) return;
   Block& block = *x.block;
-  auto [track, fresh] = block.time.tracks.try_emplace(unit, 0);
-  if (fresh) track->second = track_of(block, unit, 0);
   Event e;
   e.kind = EventKind::operation;
-  e.track = track->second;
+  e.track = track_of_unit(block, unit);
   e.issue = e.begin = cycles(from);
   e.end = std::max(e.begin, cycles(to));
   e.pc = e.until = x.pc;
@@ -290,9 +304,7 @@ void Recording::record_issue(Core& x, Block& block, AsyncOperation& o) {
   const Unit unit = unit_of(o);
   Event e;
   e.kind = EventKind::operation;
-  auto [track, fresh] = block.time.tracks.try_emplace(unit, 0);
-  if (fresh) track->second = track_of(block, unit, 0);
-  e.track = track->second;
+  e.track = track_of_unit(block, unit);
   e.issue = cycles(model_->now());
   e.begin = std::max(e.issue, cycles(o.times[0]));
   e.end = model_->clock ? std::max(e.begin, cycles(o.times[3])) : never_ends;
@@ -307,6 +319,15 @@ void Recording::record_issue(Core& x, Block& block, AsyncOperation& o) {
     e.bytes = true;
     for (const Range& r : o.writes.empty() ? o.reads : o.writes) e.amount += r.end - r.begin;
   }
+  RecordedCopies::Open copies;
+  if (unit == Unit::async_copy) {
+    std::swap(copies, x.block->time.warps[x.warp->index].recorded_copies.open);
+  }
+  if (!copies.uses.empty()) {
+    e.issue = e.begin = cycles(copies.issued);
+    e.bytes = true;
+    e.amount = copies.bytes;
+  }
   if (o.mbarrier != no_mbarrier) {
     // Of the first block whose mbarrier it is: a pair's copies arrive at that of one of them.
     const u32 rank = o.targets ? static_cast<u32>(__builtin_ctz(o.targets)) : block.rank;
@@ -318,6 +339,7 @@ void Recording::record_issue(Core& x, Block& block, AsyncOperation& o) {
   if (o.event == no_event) return;
   for (const MemoryUse& use : uses_by(*model_, block, o, recorder_->about().buffers))
     recorder_->add_use(o.event, use);
+  for (const MemoryUse& use : copies.uses) recorder_->add_use(o.event, use);
 }
 
 void Recording::record_report(const Block& block, u32 thread, u32 pc) {

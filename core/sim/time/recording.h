@@ -12,6 +12,9 @@
 
 namespace tilescope::sim {
 
+struct Copy;
+struct RecordedCopies;
+
 class Recording {
  public:
   explicit Recording(Model& model) : model_(&model) {}
@@ -43,6 +46,13 @@ class Recording {
                      double to);
   void record_shuffle(const Core& x, const Code& c, Mask m, double from, double to);
 
+  // ---- cp.async (recorded_copies.cpp) ----
+  // Lanes of a warp begin a copy; what they have begun is a group of this number; and they have
+  // waited for all groups of lower numbers than this.
+  void record_copy(Core& x, const Copy& copy);
+  void record_group(Core& x, std::uint32_t number);
+  void record_group_wait(Core& x, std::uint32_t below);
+
   // ---- phases ----
   static std::uint64_t phase_key(Unit unit, std::uint32_t object);
   // A phase of a barrier of the block is complete now, and those who wait know it `later`; a warp
@@ -63,6 +73,8 @@ class Recording {
   Recording(const Recording&) = default;
   bool keeps_time() const;
   TrackId track_of(Block& block, Unit unit, std::uint32_t index);
+  TrackId track_of_unit(Block& block, Unit unit);
+  EventId group_at(const RecordedCopies& copies, double there) const;
 
   Model* model_;
   OwnRecorder recorder_;  // Options::recorder

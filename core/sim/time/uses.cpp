@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/sim/async/shared_tiles.h"
+#include "core/sim/machine/copies.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/matrix/operand.h"
 #include "core/sim/tcgen05/copy.h"
@@ -112,49 +113,71 @@ void take_shape(const Region& region, const Box& box, RecordedBuffer& buffer) {
                   static_cast<std::int64_t>(row / width)};
 }
 
-// The part of a buffer that all of its pieces span, seen as a matrix.
+// The part of a buffer that all pieces of it span which it is told, seen as a matrix.
+class GlobalPart {
+ public:
+  GlobalPart(std::size_t buffer, u64 base, const RecordedBuffer& shell)
+      : buffer_(buffer),
+        base_(base),
+        columns_(static_cast<u64>(
+            std::max<std::int64_t>(1, shell.shape.empty() ? 1 : shell.shape.back()))),
+        width_(std::max<u64>(1, tilescope::bytes_of(shell.dtype))) {}
+
+  std::size_t buffer() const { return buffer_; }
+  bool add(u64 begin, u64 end) {
+    if (begin < base_) return false;
+    const u64 first = (begin - base_) / width_, last = (end - 1 - base_) / width_;
+    row_begin_ = std::min(row_begin_, first / columns_);
+    row_end_ = std::max(row_end_, last / columns_ + 1);
+    const bool one_row = first / columns_ == last / columns_;
+    column_begin_ = std::min(column_begin_, one_row ? first % columns_ : 0);
+    column_end_ = std::max(column_end_, one_row ? last % columns_ + 1 : columns_);
+    return true;
+  }
+  void tell(bool writes, std::vector<MemoryUse>& out) const {
+    if (row_begin_ >= row_end_) return;
+    MemoryUse use;
+    use.of = MemoryUse::Of::global;
+    use.writes = writes;
+    use.buffer = static_cast<u32>(buffer_);
+    use.row = static_cast<u32>(row_begin_);
+    use.rows = static_cast<u32>(row_end_ - row_begin_);
+    use.column = static_cast<u32>(column_begin_);
+    use.columns = static_cast<u32>(column_end_ - column_begin_);
+    out.push_back(use);
+  }
+
+ private:
+  std::size_t buffer_;
+  u64 base_, columns_, width_;
+  u64 row_begin_ = ~u64{0}, row_end_ = 0, column_begin_ = ~u64{0}, column_end_ = 0;
+};
+
+// The buffer that an address is in.
+std::optional<std::size_t> buffer_at(Model& model, u64 address) {
+  for (std::size_t i = 0; i < model.shells.size(); ++i) {
+    const Region& region = model.buffer(i);
+    if (address >= region.base() && address - region.base() < region.size()) return i;
+  }
+  return {};
+}
+
 void add_global(Model& model, const AsyncOperation& o, std::vector<RecordedBuffer>& buffers,
                 std::vector<MemoryUse>& out) {
   if (o.work->global == GlobalUse::none || !o.work->pieces) return;
-  std::optional<std::size_t> buffer;
-  u64 columns = 1, width = 1, base = 0;
-  u64 row_begin = ~u64{0}, row_end = 0, column_begin = ~u64{0}, column_end = 0;
-  const auto find_buffer = [&](u64 address) {
-    for (std::size_t i = 0; i < model.shells.size(); ++i) {
-      const Region& region = model.buffer(i);
-      if (address < region.base() || address - region.base() >= region.size()) continue;
-      if (const auto tile = tile_of(o)) take_shape(region, tile->box, buffers[i]);
-      const RecordedBuffer& shell = buffers[i];
-      buffer = i;
-      base = region.base();
-      width = std::max<u64>(1, tilescope::bytes_of(shell.dtype));
-      columns =
-          static_cast<u64>(std::max<std::int64_t>(1, shell.shape.empty() ? 1 : shell.shape.back()));
-      return;
-    }
-  };
+  std::optional<GlobalPart> part;
   o.work->pieces(o, [&](const GlobalRange& piece) {
     if (piece.end <= piece.begin) return true;
-    if (!buffer) find_buffer(piece.begin);
-    if (!buffer || piece.begin < base) return false;
-    const u64 first = (piece.begin - base) / width, last = (piece.end - 1 - base) / width;
-    row_begin = std::min(row_begin, first / columns);
-    row_end = std::max(row_end, last / columns + 1);
-    const bool one_row = first / columns == last / columns;
-    column_begin = std::min(column_begin, one_row ? first % columns : 0);
-    column_end = std::max(column_end, one_row ? last % columns + 1 : columns);
-    return true;
+    if (!part) {
+      const auto buffer = buffer_at(model, piece.begin);
+      if (!buffer) return false;
+      const Region& region = model.buffer(*buffer);
+      if (const auto tile = tile_of(o)) take_shape(region, tile->box, buffers[*buffer]);
+      part.emplace(*buffer, region.base(), buffers[*buffer]);
+    }
+    return part->add(piece.begin, piece.end);
   });
-  if (!buffer || row_begin >= row_end) return;
-  MemoryUse use;
-  use.of = MemoryUse::Of::global;
-  use.writes = o.work->global != GlobalUse::reads;
-  use.buffer = static_cast<u32>(*buffer);
-  use.row = static_cast<u32>(row_begin);
-  use.rows = static_cast<u32>(row_end - row_begin);
-  use.column = static_cast<u32>(column_begin);
-  use.columns = static_cast<u32>(column_end - column_begin);
-  out.push_back(use);
+  if (part) part->tell(o.work->global != GlobalUse::reads, out);
 }
 
 }  // namespace
@@ -192,6 +215,40 @@ std::vector<MemoryUse> uses_by(Model& model, const Block& block, const AsyncOper
     if (use.of != MemoryUse::Of::global) continue;
     use.asked = o.asked;
     use.missed = o.missed;
+  }
+  return out;
+}
+
+std::vector<MemoryUse> uses_by(Model& model, const Block& block, const Copy& copy,
+                               const std::vector<RecordedBuffer>& buffers) {
+  std::vector<GlobalPart> parts;
+  std::vector<Range> written;
+  for (u32 rest = copy.mask; rest; rest &= rest - 1) {
+    const auto lane = static_cast<std::size_t>(__builtin_ctz(rest));
+    const auto target = static_cast<u32>(copy.target[lane]);
+    written.push_back({target, target + copy.bytes});
+    const u64 from = copy.source[lane];
+    if (copy.read[lane] == 0) continue;  // zeros
+    const auto buffer = buffer_at(model, from);
+    if (!buffer) continue;
+    auto part = std::find_if(parts.begin(), parts.end(),
+                             [&](const GlobalPart& p) { return p.buffer() == *buffer; });
+    if (part == parts.end()) {
+      const u64 base = model.buffer(*buffer).base();
+      part = parts.insert(parts.end(), GlobalPart(*buffer, base, buffers[*buffer]));
+    }
+    part->add(from, from + copy.read[lane]);
+  }
+  std::vector<MemoryUse> out;
+  for (const GlobalPart& part : parts) part.tell(false, out);
+  std::sort(written.begin(), written.end(),
+            [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  for (std::size_t i = 0; i < written.size();) {
+    Range span = written[i];
+    while (++i < written.size() && written[i].begin <= span.end) {
+      span.end = std::max(span.end, written[i].end);
+    }
+    out.push_back(bytes_of(span, block.rank, true));
   }
   return out;
 }

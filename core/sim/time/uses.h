@@ -11,11 +11,17 @@ namespace tilescope::sim {
 class Model;
 struct AsyncOperation;
 struct Block;
+struct Copy;
 
 // `buffers`: those of the record; one without rows takes those of the tensor map that copies from
 // it.
 std::vector<MemoryUse> uses_by(Model& model, const Block& block, const AsyncOperation& operation,
                                std::vector<RecordedBuffer>& buffers);
+
+// By a cp.async of a warp: a part of each buffer that its lanes read, then the bytes of shared
+// memory that they write.
+std::vector<MemoryUse> uses_by(Model& model, const Block& block, const Copy& copy,
+                               const std::vector<RecordedBuffer>& buffers);
 
 // Cells of the TMEM of the CTA of this rank.
 MemoryUse use_of_cells(const CellRange& cells, std::uint32_t rank, bool writes);
