@@ -188,9 +188,9 @@ TEST_F(Why, WhatCannotBeToldIsSaid) {
   again.push_back("--json");
   const Ended json = run({"explain", "why", "dead.tsr", "--json"});
   EXPECT_EQ(json.out, run(again).out);
-  const json told = json::parse(json.out);
+  const nlohmann::json told = nlohmann::json::parse(json.out);
   std::size_t reasons = 0;
-  for (const json& barrier : told["deadlock"]["barriers"]) {
+  for (const nlohmann::json& barrier : told["deadlock"]["barriers"]) {
     for (const json& source : barrier["sources"]) {
       for (const json& reason : source["not_come"]) {
         EXPECT_TRUE(reason["lanes"].is_number_unsigned()) << reason;
