@@ -8,7 +8,7 @@ struct StallName {
   char letter;
 };
 
-// In the order of Stall.
+// In the order of Stall. No letter is `k`, which counts steps of K.
 constexpr StallName stalls[] = {
     {"runs", '='},
     {"waits for its turn to issue", 'i'},
@@ -21,7 +21,7 @@ constexpr StallName stalls[] = {
     {"waits for an mbarrier", 'm'},
     {"waits for a copy group", 'c'},
     {"waits for MMAs", 'p'},
-    {"waits for the cluster", 'k'},
+    {"waits for the cluster", 'x'},
     {"waits for TMEM columns", 'a'},
     {"waits for registers", 'r'},
     {"waits for the peer CTA", '2'},

@@ -192,7 +192,10 @@ TEST(Product, PicturesFitTheirRooms) {
           const auto* text = std::get_if<Text>(&item);
           if (!text) continue;
           const double width = text_width(text->text, text->size, text->family, text->weight);
-          const double left = text->across == Across::centre ? text->at.x - width / 2 : text->at.x;
+          const double before = text->across == Across::left     ? 0
+                                : text->across == Across::centre ? width / 2
+                                                                 : width;
+          const double left = text->at.x - before;
           EXPECT_GE(left, 0) << text->text;
           EXPECT_LE(left + width, size.width + 1) << text->text;
           EXPECT_LE(text->at.y, size.height) << text->text << " at " << size.width;
@@ -240,7 +243,7 @@ TEST(Product, LowRoomsShowWhatIsCut) {
   EXPECT_GT(cut, 0u);
   ASSERT_LT(there, 16u);
   EXPECT_TRUE(has(low, "and " + std::to_string(16 - there) + " more, not cut"));
-  EXPECT_TRUE(has(shown({400, 264}), "k-steps, how the number came about."));
+  EXPECT_TRUE(has(shown({400, 264}), "the products of this sum, how the number came about."));
 }
 
 TEST(Product, TextAndDataSayTheSame) {

@@ -87,7 +87,9 @@ TEST(TheatreLanes, SectorsKnowWhoAsksForThem) {
     EXPECT_EQ(now.sectors[s].sector, s);
     EXPECT_EQ(now.sectors[s].warps, s < 2 ? one : s < 4 ? both : other) << s;
   }
-  EXPECT_EQ(now.sentence, "2 loads are under way: 6 sectors of A, 2 of them for several warps.");
+  EXPECT_EQ(
+      now.sentence,
+      "2 loads of 4 bytes a lane are under way: 6 sectors of A, 2 of them for several warps.");
   EXPECT_TRUE(lanes_at(record, accesses, 0, 0, 9).sectors.empty());
   EXPECT_EQ(lanes_at(record, accesses, 0, 0, 410).sectors.size(), 4u);  // warp 1's alone
 }
@@ -154,7 +156,9 @@ TEST(TheatreLanes, TheTheatreShowsThem) {
   EXPECT_EQ(view.next(TheatreStep::load, 10), 12.0);
   EXPECT_EQ(view.next(TheatreStep::any, 12), 500.0);
   const TheatreNow now = theatre_at(view, 100);
-  EXPECT_EQ(now.sentence, "2 loads are under way: 6 sectors of A, 2 of them for several warps.");
+  EXPECT_EQ(
+      now.sentence,
+      "2 loads of 4 bytes a lane are under way: 6 sectors of A, 2 of them for several warps.");
   for (const double at : {100.0, 510.0, 710.0, 990.0}) {
     const TheatreNow then = theatre_at(view, at);
     const TheatreShown shown{view, then, light_theme()};

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "tests/viz/timeline_fixture.h"
+#include "viz/scene/palette.h"
 #include "viz/scene/stage_items.h"
 #include "viz/timeline/timeline_paint.h"
 #include "viz/timeline/timeline_words.h"
@@ -237,6 +238,54 @@ TEST(TimelineStrip, CopiesHaveTheHueOfTheirStep) {
       colours(by_unit).count(key(colour_of({Unit::copy_in, sim::Stall::none}, light_theme()))), 1u);
   EXPECT_TRUE(says(test::texts_of(build_scene(*view, choice, light_theme(), by_unit)), "k5"))
       << "its number is told all the same";
+}
+
+// Products of one step that are too narrow to say so are told together, and wide ones by
+// themselves; nothing but steps of K has a k.
+TEST(TimelineStrip, ProductsSayTheirStep) {
+  const auto view = view_of_all();
+  TimelineSteps steps;
+  const sim::EventId first = test::first_of(*view, EventKind::operation, Unit::tensor);
+  sim::EventFilter of_row;
+  of_row.kinds = sim::bit(EventKind::operation);
+  of_row.track = view->record().events[first].track;
+  const auto all = view->timeline().find(of_row, 0, view->timeline().end() + 1, 64);
+  ASSERT_GE(all.size(), 4u);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    steps[all[i]] = static_cast<std::uint32_t>(40 + i / 4);
+  }
+  const auto told = [&](double pixels_of_a_product) {
+    TimelineViewport lens = test::lens_of(1600, 1000);
+    lens.steps = std::make_shared<const TimelineSteps>(steps);
+    const sim::Event event = view->record().events[first];
+    const double begin = static_cast<double>(event.begin), end = view->end_of(event);
+    const double length = (end - begin) / pixels_of_a_product * 1600;
+    lens.range = {begin - 20, begin - 20 + length};
+    const TimelineFrame frame = arrange(*view, {}, lens);
+    const auto texts = test::texts_of(build_scene(*view, {}, light_theme(), frame));
+    return std::count_if(texts.begin(), texts.end(),
+                         [](const std::string& text) { return text.rfind("k40", 0) == 0; });
+  };
+  EXPECT_GE(told(120), 4) << "each by itself";
+  EXPECT_GE(told(12), 1) << "four of 12 pixels have room for one";
+  EXPECT_LT(told(12), 4);
+  EXPECT_EQ(told(0.5), 0) << "no room at all";
+  for (int stall = 0; stall < static_cast<int>(sim::Stall::count_); ++stall) {
+    EXPECT_NE(sim::letter_of(static_cast<sim::Stall>(stall)), 'k');
+  }
+}
+
+// Only products, and waits for them, are blue.
+TEST(TimelineStrip, BlueIsForProductsAlone) {
+  for (const Theme* theme : {&light_theme(), &dark_theme()}) {
+    for (int unit = 0; unit < static_cast<int>(Unit::count_); ++unit) {
+      const Doing doing{static_cast<Unit>(unit), sim::Stall::none};
+      const bool product = doing.unit == Unit::tensor || doing.unit == Unit::tensor_copy;
+      const Rgba blue = category(4, theme->dark), colour = colour_of(doing, *theme);
+      EXPECT_EQ(hex_of(colour) == hex_of(blue), product) << text(doing);
+      if (doing.unit != Unit::remote) EXPECT_NE(hex_of(colour), hex_of(category(1, theme->dark)));
+    }
+  }
 }
 
 // Red is for faults: a hazard's flag has the colour of text.

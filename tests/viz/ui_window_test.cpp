@@ -187,7 +187,8 @@ TEST_F(Window, PanelsCollapseAndTheViewTakesTheirPlace) {
 TEST_F(Window, AChoiceWithoutRoomFoldsIntoAMenu) {
   ImGui::GetIO().DisplaySize = {900, 700};
   settle();
-  const ImVec2 label{900 - 240 - 16 - 24, 104};  // the right end of the controls over the view
+  // The right end of the controls over the view, before the legend's.
+  const ImVec2 label{900 - 240 - 16 - 40 - 24, 104};
   ASSERT_FALSE(session.state.coordinates);
   const ImVec2 second{label.x, 104 + 16 + 4 + 4 + 24 + 12};  // rows of 24 below it
   click(label);

@@ -110,11 +110,39 @@ TEST(WhyView, EverySizeHasItsSlidersAndNothingOutside) {
       for (const Box& track : d.frame.sliders) {
         EXPECT_GT(track.width, 20) << size.width;
         EXPECT_LE(track.right(), size.width);
-        EXPECT_LE(track.bottom(), size.height);
+        // On a page of a small room one scrolls to them.
+        const bool page = size.height < 420;
+        EXPECT_LE(track.bottom(), size.height + (page ? d.frame.scroll : 0));
       }
       for (const Target& target : d.scene.targets) EXPECT_LE(target.box.right(), size.width + 1);
     }
   }
+}
+
+// In a small room all of it is there, one under the other: sliders beside their words and numbers,
+// and the list with who and which line below what.
+TEST(WhyView, IsAPageWhereThereIsLittleRoom) {
+  const auto view = why();
+  const Size small{400, 264};
+  const Drawn d = draw(*view, {}, small), wide = draw(*view, {}, {1600, 900});
+  EXPECT_GT(d.frame.scroll, small.height);
+  for (const Box& track : d.frame.sliders) {
+    EXPECT_GE(track.x, 16 + text_width("latency takes", small_text, Family::sans));
+    EXPECT_LE(track.right() + 7 + text_width("100%", small_text, Family::mono), small.width - 16);
+  }
+  for (const sim::PathLine& line : view->lines()) {
+    if (!line.where.empty()) EXPECT_TRUE(says(d.scene, line.where)) << line.where;
+  }
+  EXPECT_TRUE(says(wide.scene, "where"));
+  // Scrolled, what was below comes up, and no further than its end.
+  Scene scene;
+  scene.size = small;
+  scene.theme = light_theme();
+  Scroll scroll;
+  scroll.at = 1e6;
+  const WhyAnswer answer = view->ask({});
+  draw_why(scene, {*view, answer, scene.theme}, small, scroll);
+  EXPECT_EQ(scroll.at, d.frame.scroll);
 }
 
 TEST(WhyView, ARecordOfNothingSaysSo) {

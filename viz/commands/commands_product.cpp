@@ -101,7 +101,7 @@ Answer run_product(Session& session, Backend&, std::string_view arguments) {
       session.state.view = ViewName::product;
       session.product.playing = true;
       session.product.played = 0;
-      return std::string("Playing the k-steps of this sum.");
+      return std::string("Playing the products of this sum.");
     }
     if (what == "pause") {
       session.product.playing = false;

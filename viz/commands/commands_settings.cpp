@@ -82,6 +82,20 @@ Answer run_panel(Session& session, Backend&, std::string_view arguments) {
   return fmt::format("The {} is {} pixels wide.", name, width);
 }
 
+Answer run_legend(Session& session, Backend&, std::string_view arguments) {
+  auto& legend = session.state.settings.legend;
+  if (arguments == "usual") {
+    legend.reset();
+    return std::string("The legend is shown where the view has room for it.");
+  }
+  const bool turned = arguments == "turn" || arguments.empty();
+  if (!turned && arguments != "show" && arguments != "hide") {
+    return usage_error("`legend` takes show, hide, turn or usual.");
+  }
+  legend = turned ? !session.legend_shown : arguments == "show";
+  return std::string(*legend ? "The legend is shown." : "The legend is folded; L shows it.");
+}
+
 constexpr std::array kSettingsCommands = {
     WindowCommand{"theme", "light | dark", "changes the colours of the window", "theme dark", "",
                   run_theme, nullptr, true},
@@ -96,6 +110,11 @@ constexpr std::array kSettingsCommands = {
                   "inspector WIDTH",
                   "shows, hides or resizes a panel; WIDTH is in pixels", "panel outline 240", "",
                   run_panel},
+    WindowCommand{
+        "legend", "show | hide | turn | usual",
+        "shows or folds what colours mean, at the foot of views; usual: shown where there "
+        "is room. Pictures in files have it always",
+        "legend hide", "L turn", run_legend},
 };
 
 }  // namespace
@@ -110,6 +129,7 @@ std::vector<std::string> settings_lines(const WindowSettings& settings) {
   if (settings.font != usual.font) lines.push_back(fmt::format("font {}", settings.font));
   if (!settings.animation) lines.emplace_back("animation off");
   if (settings.rebuilds) lines.emplace_back("rebuild on change on");
+  if (settings.legend) lines.emplace_back(*settings.legend ? "legend show" : "legend hide");
   for (const auto& [name, width] :
        {std::pair{"outline", settings.outline}, std::pair{"inspector", settings.inspector}}) {
     if (width == 0) lines.push_back(fmt::format("panel {} hide", name));
@@ -120,7 +140,7 @@ std::vector<std::string> settings_lines(const WindowSettings& settings) {
 
 bool is_setting(std::string_view line) {
   const std::string_view name = first_word(line).first;
-  return name == "font" || name == "animation" || name == "panel" ||
+  return name == "font" || name == "animation" || name == "panel" || name == "legend" ||
          line.substr(0, 18) == "rebuild on change ";
 }
 

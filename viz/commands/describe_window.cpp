@@ -28,6 +28,7 @@ Json outline_json(const Session& session, const Backend& backend) {
     for (const OutlineItem& item : section.items) {
       Json each = {{"label", item.label}, {"detail", item.detail}, {"command", item.command}};
       if (item.current) each["current"] = true;
+      if (item.open) each["open"] = *item.open;
       items.push_back(std::move(each));
     }
     out.push_back({{"title", section.title}, {"items", std::move(items)}});
@@ -128,6 +129,10 @@ Json describe(const Session& session, const Backend& backend, const Picture& pic
     state.push_back({{"name", field.name}, {"value", field.value}});
   }
   out["choices"] = std::move(state);
+  if (offers_legend(session)) {
+    const bool shown = session.legend_shown;
+    out["legend"] = {{"shown", shown}, {"command", shown ? "legend hide" : "legend show"}};
+  }
   out["picture"] = view_json(session, picture);
   if (const auto lesson = lesson_panel(session); lesson && session.state.lesson.shown) {
     out["lesson"] = describe(*lesson);

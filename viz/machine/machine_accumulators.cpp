@@ -278,7 +278,7 @@ std::optional<AccumulatorFrame> arrange_accumulators(const MachineShown& shown, 
   if (frame.all->empty()) return {};
   frame.which = chosen(*frame.all, shown.spot.name);
   frame.room = room;
-  constexpr double around = heading_height + axis_height + legend_height;
+  const double around = heading_height + axis_height + (viewport.legend ? legend_height : 0);
   const double row = std::floor(std::min(most_row, (0.6 * room.height - around) / rows));
   const double half = (room.width - rows_axis - 3 * table_edge - between) / 2;
   const double wide = std::min(half, most_column * frame.shown().columns);
@@ -314,9 +314,12 @@ double draw_accumulators(Scene& scene, const MachineShown& shown, const Accumula
     add_lane(scene, paint, canvas, frame.cells(canvas), shown);
   }
   const double below = frame.values.bottom() + axis_height;
-  add_legend(scene, paint, frame.values.x, below + legend_height / 2, room.right() - table_edge);
+  const double legend = frame.viewport.legend ? legend_height : 0;
+  if (legend > 0) {
+    add_legend(scene, paint, frame.values.x, below + legend / 2, room.right() - table_edge);
+  }
   scene.end();
-  return below + legend_height - room.y;
+  return below + legend - room.y;
 }
 
 bool is_on_matrix(const AccumulatorFrame& frame, Point at) {

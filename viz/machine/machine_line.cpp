@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/record/line_counters.h"
+#include "viz/machine/access_words.h"
 #include "viz/scene/number_words.h"
 
 namespace tilescope {
@@ -17,6 +18,12 @@ std::string with_ideal(std::uint64_t count, std::uint64_t ideal) {
              : grouped(count);
 }
 
+bool is_of_line(const LiveRun& run, std::uint32_t pc, const RunCursor::SourceLine& line) {
+  if (line.file.empty()) return run.stepper.machine().program().code[pc].line == line.line;
+  const SourcePlaces::Place& place = run.places.of[pc];
+  return place.line == line.line && run.places.files[place.file] == line.file;
+}
+
 }  // namespace
 
 sim::LineCounters counters_of(const sim::Record& record, const LiveRun& run,
@@ -25,13 +32,24 @@ sim::LineCounters counters_of(const sim::Record& record, const LiveRun& run,
   const ptx::Program& program = run.stepper.machine().program();
   if (record.counters.size() != program.code.size()) return sum;
   for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
-    const SourcePlaces::Place& place = run.places.of[pc];
-    const bool of_line = line.file.empty()
-                             ? program.code[pc].line == line.line
-                             : place.line == line.line && run.places.files[place.file] == line.file;
-    if (of_line) sim::add(sum, record.counters[pc]);
+    if (is_of_line(run, pc, line)) sim::add(sum, record.counters[pc]);
   }
   return sum;
+}
+
+std::string accesses_of(const LiveRun& run, const RunCursor::SourceLine& line) {
+  const ptx::Program& program = run.stepper.machine().program();
+  std::vector<std::string> all;
+  for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
+    if (!is_of_line(run, pc, line)) continue;
+    std::string each = access_words(program.code[pc].text);
+    if (!each.empty() && std::find(all.begin(), all.end(), each) == all.end()) {
+      all.push_back(std::move(each));
+    }
+  }
+  std::string out;
+  for (const std::string& each : all) out += (out.empty() ? "" : ", ") + each;
+  return out;
 }
 
 Lines inspect(const sim::LineCounters& c, bool known_time) {

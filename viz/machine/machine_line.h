@@ -2,6 +2,8 @@
 // was issued, what it waited for, what it moved.
 #pragma once
 
+#include <string>
+
 #include "core/record/record.h"
 #include "viz/machine/live_run.h"
 #include "viz/scene/describe.h"
@@ -11,6 +13,8 @@ namespace tilescope {
 // The counters of its instructions, added up; of a line of the PTX (no file) those of its own.
 sim::LineCounters counters_of(const sim::Record& record, const LiveRun& run,
                               const RunCursor::SourceLine& line);
+// "16 bytes a lane": of all loads and stores of the line; empty: it has none.
+std::string accesses_of(const LiveRun& run, const RunCursor::SourceLine& line);
 // Every number of it with its name; without those that are 0. Stalls: the causes, most first.
 Lines inspect(const sim::LineCounters& counters, bool known_time);
 

@@ -638,7 +638,7 @@ void draw_memory(Scene& scene, const MemoryFrame& frame, const MachineShown& sho
                   "Nobody has written to it yet. Tiles and what threads write come here: step on.");
   }
   scene.end();
-  add_legend(scene, paint);
+  if (frame.viewport.legend) add_legend(scene, paint);
   scene.end();
 }
 

@@ -43,6 +43,7 @@ struct MachineShown {
   const PipelineNow* pipeline = nullptr;  // viz/machine/pipeline_now.h; null: no record tells it
 
   const sim::Machine& machine() const { return run.stepper.machine(); }
+  bool legend = true;  // what letters stand for, at the foot
 };
 
 // Blocks and warps to choose from, those that wait with the letter of what they wait for. Answers

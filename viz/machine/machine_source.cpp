@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/profile/statistics.h"
+#include "viz/machine/access_words.h"
 #include "viz/machine/breakpoints.h"
 #include "viz/machine/machine_scene.h"
 #include "viz/scene/number_words.h"
@@ -242,6 +243,13 @@ class SourceView {
     return cuda_spans((*text_)[i], inside);
   }
 
+  // Behind a load or store, as a comment, how much each lane moves.
+  static std::string with_access(std::string_view text) {
+    std::string out = instruction_text(text);
+    if (const std::string each = access_words(text); !each.empty()) out += "  // " + each;
+    return out;
+  }
+
   TableRow ptx_row(std::uint32_t pc) const {
     const ptx::Instruction& i = program_.code[pc];
     TableRow row;
@@ -252,7 +260,7 @@ class SourceView {
     row.cells = {
         gutter({"", i.line}, who == standing_.end() ? std::set<std::uint32_t>{} : who->second),
         {fmt::format("{}", i.line), Role::quiet, {}},
-        {instruction_text(i.text), pc_ == pc ? Ink(Role::accent) : Ink(Role::text),
+        {with_access(i.text), pc_ == pc ? Ink(Role::accent) : Ink(Role::text),
          paper_of({"", i.line})}};
     return row;
   }
@@ -374,7 +382,7 @@ double draw_source(Scene& scene, const MachineShown& shown, const Box& all, Scro
   constexpr double least = 1500;
   const SourceView view(shown);
   Box room = all;
-  if (const std::string legend = view.legend(); !legend.empty()) {
+  if (const std::string legend = view.legend(); shown.legend && !legend.empty()) {
     room.height = std::max(0.0, room.height - letters_height);
     draw_letters(scene, legend, {all.x, room.bottom(), all.width, letters_height});
   }

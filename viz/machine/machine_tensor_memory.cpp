@@ -482,8 +482,9 @@ TensorFrame arrange(std::shared_ptr<const TensorNow> now, const Box& room,
                     const Viewport& viewport) {
   TensorFrame frame;
   frame.now = std::move(now);
-  frame.body = {room.x, room.y, room.width, std::max(1.0, room.height - legend_height)};
-  frame.legend = {room.x + between, frame.body.bottom(), room.width - 2 * between, legend_height};
+  const double legend = viewport.legend ? legend_height : 0;
+  frame.body = {room.x, room.y, room.width, std::max(1.0, room.height - legend)};
+  frame.legend = {room.x + between, frame.body.bottom(), room.width - 2 * between, legend};
   const double above =
       room.height < tight ? tight_top + tight_allocations : top + allocations_height;
   frame.room = {room.x + warps_axis, room.y + above,
@@ -548,7 +549,7 @@ void draw_tensor_memory(Scene& scene, const TensorFrame& frame, const MachineSho
   scene.end();
   scene.add(Rectangle{frame.room, {}, {Role::line, 1, false}, 0});
   add_column_axis(scene, frame);
-  add_legend(scene, paint);
+  if (frame.viewport.legend) add_legend(scene, paint);
   scene.end();
 }
 

@@ -217,8 +217,9 @@ MemoryFrame arrange(std::shared_ptr<const MemoryNow> now, const RunCursor& spot,
   frame.now = std::move(now);
   frame.viewport = viewport;
   frame.viewport.cell = std::clamp(viewport.cell, 1.0, most_zoom);
-  frame.body = {room.x, room.y, room.width, std::max(1.0, room.height - legend_height)};
-  frame.legend = {room.x + between, frame.body.bottom(), room.width - 2 * between, legend_height};
+  const double legend = viewport.legend ? legend_height : 0;
+  frame.body = {room.x, room.y, room.width, std::max(1.0, room.height - legend)};
+  frame.legend = {room.x + between, frame.body.bottom(), room.width - 2 * between, legend};
   const double left = between + map_width(room) + between_groups;
   frame.canvas = {room.x + left, room.y + top, std::max(1.0, room.width - left - between),
                   std::max(1.0, frame.body.height - top)};

@@ -15,6 +15,7 @@ namespace {
 
 constexpr double kHeading = 48;      // name and detail above a map
 constexpr double kLegend = 64;       // the scale below all maps
+constexpr double kBare = 24;         // what is below them without it
 constexpr double kLargestCell = 96;  // pixels
 constexpr double kLabelCell = 44;    // from here on values are written into the elements
 
@@ -485,7 +486,7 @@ MatricesFrame arrange(const MatricesView& view, const Viewport& viewport) {
   MatricesFrame frame;
   frame.viewport = viewport;
   frame.body = {between_groups, 56, std::max(1.0, viewport.size.width - 2 * between_groups),
-                std::max(1.0, viewport.size.height - 56 - kLegend)};
+                std::max(1.0, viewport.size.height - 56 - (viewport.legend ? kLegend : kBare))};
   const std::size_t across = best_across(view, frame.body);
   const std::size_t down = (view.matrices().size() + across - 1) / across;
   frame.fit = fitting_cell(view, frame.body, across);
@@ -586,7 +587,7 @@ Scene build_scene(const MatricesView& view, std::optional<Element> hover,
     if (selected) add_mark(scene, view, frame, i, view.part_of(i, *selected), false);
     scene.end();
   }
-  add_legend(scene, view, frame, sums_by_thread);
+  if (frame.viewport.legend) add_legend(scene, view, frame, sums_by_thread);
   return scene;
 }
 

@@ -31,7 +31,15 @@ void ProductPainter::draw_bits(const Box& room) {
   for (const DescriptorView& d : all) {
     if (&d == &all[0] || d.width == 32) fields += d.fields.size();
   }
-  brief_ = 15.5 * static_cast<double>(fields) + 150 > room.height;
+  brief_ = 15.5 * static_cast<double>(fields) + 180 > room.height;
+  std::size_t told = 0;
+  for (const DescriptorView& d : all) {
+    if (&d != &all[0] && d.width != 32) continue;
+    told += static_cast<std::size_t>(
+        std::count_if(d.fields.begin(), d.fields.end(), [](const auto& f) { return !is_idle(f); }));
+  }
+  // Lower still, only what is not 0.
+  bare_ = 15.5 * static_cast<double>(told) + 180 > room.height;
   double y = room.y;
   std::size_t i = 0;
   while (i < all.size() && y + 60 < room.bottom()) {
@@ -68,6 +76,23 @@ void ProductPainter::draw_strip_of_bits(const DescriptorView& d, const Box& room
   }
 }
 
+// The numbers of bits below a strip, each under its bit: 63, 56, 48 ... 0.
+void ProductPainter::draw_axis_of_bits(const DescriptorView& d, const Box& strip) {
+  const double bit = strip.width / d.width;
+  scene_.begin("bit numbers");
+  const auto label = [&](int number) {
+    const double x = strip.x + bit * (d.width - number - 0.5);
+    const std::string text = fmt::format("{}", number);
+    const double half = text_width(text, small_text, Family::mono) / 2;
+    const double at = std::clamp(x, strip.x + half, strip.right() - half);
+    scene_.add(Segments{{{{x, strip.bottom()}, {x, strip.bottom() + 3}}}, {Role::quiet, 1, false}});
+    scene_.add(words({at, strip.bottom() + 10}, text, Role::quiet, Family::mono, Across::centre));
+  };
+  label(d.width - 1);
+  for (int number = d.width - 8; number >= 0; number -= 8) label(number);
+  scene_.end();
+}
+
 Rgba ProductPainter::field_colour(std::size_t i) const {
   return category(static_cast<std::int64_t>(i % 7 + i / 7 * 8), s_.theme.dark);
 }
@@ -81,13 +106,27 @@ double ProductPainter::draw_descriptor(const DescriptorView& d, const Descriptor
     if (!each) continue;
     heading({room.x, y, room.width, 20}, each->name,
             fmt::format("0x{:0{}x}", each->bits, each->width / 4));
-    draw_strip_of_bits(*each, {room.x, y + 19, room.width, 11});
-    y += 36;
+    const Box strip{room.x, y + 19, room.width, 11};
+    draw_strip_of_bits(*each, strip);
+    // Two of the same fields have one axis.
+    if (each == other || !other) draw_axis_of_bits(*each, strip);
+    y += each == other || !other ? 52 : 36;
   }
-  y += 6;
-  for (std::size_t i = 0; i < d.fields.size() && y + 8 < room.bottom(); ++i) {
+  y += 4;
+  // Where not all fit, those that are 0 are counted below the others: their strip has them.
+  std::vector<std::size_t> shown;
+  const auto is_zero = [&](std::size_t i) {
+    return d.fields[i].value == 0 && (!other || other->fields[i].value == 0);
+  };
+  for (std::size_t i = 0; i < d.fields.size(); ++i) {
+    const bool spared = bare_ || (brief_ && is_idle(d.fields[i]));
+    if (!(spared && is_zero(i))) shown.push_back(i);
+  }
+  const auto fits = static_cast<std::size_t>(std::max(0.0, (room.bottom() - y + 8) / pitch));
+  const bool silent = !bare_ && shown.size() <= fits;  // what is idle is in the strip
+  if (!silent && shown.size() >= fits) shown.resize(fits > 0 ? fits - 1 : 0);
+  for (const std::size_t i : shown) {
     const sim::BitField& f = d.fields[i];
-    if (brief_ && is_idle(f) && (!other || other->fields[i].value == 0)) continue;
     std::string value = value_text(f), meaning = f.meaning, more = d.otherwise[i];
     if (other && other->fields[i].value != f.value) {
       value += ", " + value_text(other->fields[i]);
@@ -107,8 +146,27 @@ double ProductPainter::draw_descriptor(const DescriptorView& d, const Descriptor
                             fmt::format("{}. If it were otherwise: {}.", meaning, more)});
     y += pitch;
   }
+  if (!silent && shown.size() < d.fields.size() && fits > 0) {
+    draw_fields_left_out(d, other, shown, {room.x, y, room.width, pitch});
+    y += pitch;
+  }
   scene_.end();
   return y;
+}
+
+void ProductPainter::draw_fields_left_out(const DescriptorView& d, const DescriptorView* other,
+                                          const std::vector<std::size_t>& shown, const Box& at) {
+  std::string names;
+  bool zero = true;
+  for (std::size_t i = 0; i < d.fields.size(); ++i) {
+    if (std::find(shown.begin(), shown.end(), i) != shown.end()) continue;
+    names += (names.empty() ? "" : ", ") + std::string(d.fields[i].name);
+    zero = zero && d.fields[i].value == 0 && (!other || other->fields[i].value == 0);
+  }
+  const std::size_t count = d.fields.size() - shown.size();
+  line({at.x + 13, at.y}, fmt::format("and {} more{}", count, zero ? ", all 0" : ""), at.width - 13,
+       Role::quiet);
+  scene_.hints.push_back({{at.x, at.y - 8, at.width, at.height}, names});
 }
 
 }  // namespace tilescope

@@ -222,7 +222,10 @@ void ProductPainter::draw_operand_bytes(const Box& room, bool of_a) {
   }
   line({room.x, room.y + 8}, title, room.width, Role::text);
   const double near = room.height > 240 ? 8 * 13 + 26 : 0;
-  const Box box{room.x, room.y + 20, room.width, std::min(room.height - 26 - near, 14.0 * lines)};
+  const double gutter = address_gutter(most->offset, room.width);
+  const Box box{room.x + gutter, room.y + 20, room.width - gutter,
+                std::min(room.height - 26 - near, 14.0 * lines)};
+  if (gutter > 0) draw_addresses(box, first, lines);
   std::vector<Rgba> rgba(std::size_t{lines} * 8, s_.theme.panel);
   for (const ProductView::Piece& piece : pieces) {
     rgba[(piece.offset - first) / 16] = piece_colour(of_a, piece.row, piece.k);
@@ -262,6 +265,27 @@ void ProductPainter::draw_operand_bytes(const Box& room, bool of_a) {
   scene_.end();
 }
 
+// Room for addresses of lines before them; 0: there is none.
+double ProductPainter::address_gutter(u32 last, double width) {
+  constexpr double least = 44;  // for the bytes
+  const double wide = std::ceil(text_width(grouped(last), small_text, Family::mono)) + 6;
+  return width - wide < least ? 0 : wide;
+}
+
+// The address of the first byte of every line, or of as many lines as have room.
+void ProductPainter::draw_addresses(const Box& box, u32 first, u32 lines) {
+  constexpr double least = 13;
+  const double high = box.height / lines;
+  u32 step = 1;
+  while (high * step < least) step *= 2;
+  scene_.begin("addresses");
+  for (u32 i = 0; i < lines; i += step) {
+    scene_.add(words({box.x - 6, box.y + high * (i + 0.5)}, grouped(first + i * 128), Role::quiet,
+                     Family::mono, Across::right));
+  }
+  scene_.end();
+}
+
 // The eight lines around the element's row, large enough to be read.
 void ProductPainter::draw_pieces_near(const Box& room,
                                       const std::vector<ProductView::Piece>& pieces, bool of_a) {
@@ -293,16 +317,21 @@ void ProductPainter::draw_pieces_near(const Box& room,
   }
   line({room.x, room.y + 6}, title, room.width, Role::quiet);
   const double head_height = two ? 29 : 16;
-  const double wide = room.width / 8, high = (room.height - head_height - 2) / 8;
+  const auto last =
+      std::max_element(pieces.begin(), pieces.end(),
+                       [](const auto& x, const auto& y) { return x.offset < y.offset; });
+  const double gutter = address_gutter(last->offset, room.width), left = room.x + gutter;
+  const double wide = (room.width - gutter) / 8, high = (room.height - head_height - 2) / 8;
   const double top = room.y + head_height;
+  if (gutter > 0) draw_addresses({left, top, 8 * wide, 8 * high}, first, 8);
   for (u32 i = 0; i < 64; ++i) {
     scene_.add(Rectangle{
-        {room.x + i % 8 * wide, top + i / 8 * high, wide - 1, high - 1}, Ink(Role::panel), {}, 0});
+        {left + i % 8 * wide, top + i / 8 * high, wide - 1, high - 1}, Ink(Role::panel), {}, 0});
   }
   for (const ProductView::Piece& piece : pieces) {
     if (piece.offset < first || piece.offset >= first + 1024) continue;
     const u32 i = (piece.offset - first) / 16;
-    const Box cell{room.x + i % 8 * wide, top + i / 8 * high, wide - 1, high - 1};
+    const Box cell{left + i % 8 * wide, top + i / 8 * high, wide - 1, high - 1};
     const Rgba colour = piece_colour(of_a, piece.row, piece.k);
     scene_.add(Rectangle{cell, Ink(colour), {}, 0});
     const std::string text = piece.rows == 1 ? fmt::format("{},{}", piece.row, piece.k)

@@ -34,13 +34,18 @@ class ProductPainter {
   // product_bits.cpp
   void draw_bits(const Box& room);
   void draw_strip_of_bits(const DescriptorView& d, const Box& room);
+  void draw_axis_of_bits(const DescriptorView& d, const Box& strip);
   // `other`: of the other operand, with the same fields, told in the same rows; or null.
   double draw_descriptor(const DescriptorView& d, const DescriptorView* other, const Box& room);
+  void draw_fields_left_out(const DescriptorView& d, const DescriptorView* other,
+                            const std::vector<std::size_t>& shown, const Box& at);
   Rgba field_colour(std::size_t i) const;
   // product_matrices.cpp
   void draw_matrices(const Box& room);
   void draw_bytes(const Box& room);
   void draw_operand_bytes(const Box& room, bool of_a);
+  static double address_gutter(std::uint32_t last, double width);
+  void draw_addresses(const Box& box, std::uint32_t first, std::uint32_t lines);
   void draw_pieces_near(const Box& room, const std::vector<ProductView::Piece>& pieces, bool of_a);
   void make_images();
   Rgba piece_colour(bool of_a, std::uint32_t row, std::uint32_t k) const;
@@ -69,6 +74,7 @@ class ProductPainter {
   ProductImages* images_ = &own_;
   ProductFrame frame_;
   bool brief_ = false;            // of descriptors what says something
+  bool bare_ = false;             // and of that what is not 0
   int highest_ = 0, lowest_ = 0;  // exponents that a step's bars have room for
 };
 

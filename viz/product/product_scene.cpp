@@ -6,6 +6,7 @@
 
 #include "viz/product/product_painter.h"
 #include "viz/scene/number_words.h"
+#include "viz/scene/stage_items.h"
 
 namespace tilescope {
 
@@ -44,7 +45,7 @@ ProductFrame ProductPainter::paint() {
   if (strips && !bits) out.emplace_back("descriptors");
   if (bytes && !with_bytes) out.emplace_back("shared memory");
   if (!with_owners) out.emplace_back("who has D");
-  if (!with_steps) out.emplace_back("k-steps");
+  if (!with_steps) out.emplace_back("the products of this sum");
   if (!with_number) out.emplace_back("how the number came about");
   if (!out.empty()) bottom -= draw_left_out(out, bottom);
   const double below = bottom - head;
@@ -112,7 +113,7 @@ void ProductPainter::draw_head() {
   const double width = size_.width - 2 * edge;
   std::string sentence = product_sentence(v_);
   // Where the room is narrow, its beginning alone.
-  for (const std::string_view end : {", D ", ": ", " of "}) {
+  for (const std::string_view end : {", D ", ": ", ", k-step ", " of "}) {
     if (text_width(sentence, heading_text, Family::sans, FontWeight::bold) <= width) break;
     sentence = sentence.substr(0, sentence.find(end));
   }
@@ -130,11 +131,14 @@ void ProductPainter::draw_head() {
   scene_.end();
 }
 
-// A box for each product of the sum, the k-steps.
+// A box for each product of the sum, with the hue of its step of K.
 void ProductPainter::draw_steps(const Box& room) {
-  scene_.begin("k-steps");
+  scene_.begin("products of this sum");
   const std::size_t count = v_.sum().size();
-  heading(room, "K-step " + counted_text(v_.at, count) + " of this sum",
+  const std::string step = k_step_text(v_);
+  heading(room,
+          "Product " + counted_text(v_.at, count) + " of this sum" +
+              (step.empty() ? "" : ", k-step " + step),
           fmt::format("{}D[{}, {}] after each of them", v_.whole ? "" : "the first are not shown; ",
                       s_.row, s_.column));
   const double least = 26;
@@ -150,6 +154,10 @@ void ProductPainter::draw_steps(const Box& room) {
                          now ? Ink(Role::accent, 0.22) : Ink(Role::panel),
                          {now ? Role::accent : Role::line, now ? 2.0 : 1.0, false},
                          3});
+    if (!v_.k_steps.empty()) {
+      const Ink hue(step_colour(v_.k_steps[which], s_.theme));
+      scene_.add(Rectangle{{box.x + 2, box.bottom() - 4, box.width - 4, 3}, hue, {}, 0});
+    }
     const std::string value = number_text(s_.traces[which].after_value);
     const std::string label =
         each > 70 ? fmt::format("{}  {}", which, value) : fmt::format("{}", which);
@@ -170,14 +178,21 @@ std::string counted_text(std::size_t number, std::size_t count) {
                     : fmt::format("{} of 0 to {}", number, count - 1);
 }
 
+std::string k_step_text(const ProductView& view) {
+  if (view.k_steps.size() <= view.at) return "";
+  return counted_text(view.k_steps[view.at], std::size_t{view.last_k_step} + 1);
+}
+
 std::string product_sentence(const ProductView& view) {
   const sim::ProductSeen& p = view.seen();
   const std::string whose = p.issue.unit == ProductUnit::warp
                                 ? fmt::format("warp {} of CTA {}", p.issue.warp, view.block)
                                 : fmt::format("CTA {}", view.block);
-  return fmt::format("{}, product {} of {}: {} x {} x {}{}, D {} A B, {} times {} into {}",
-                     view.instruction_name(), counted_text(view.number, view.count), whose, p.m,
-                     p.n, p.k, p.sparse ? ", half of A zeros" : "", p.accumulate ? "+=" : "=",
+  std::string step = k_step_text(view);
+  if (!step.empty()) step = ", k-step " + step;
+  return fmt::format("{}, product {} of {}{}: {} x {} x {}{}, D {} A B, {} times {} into {}",
+                     view.instruction_name(), counted_text(view.number, view.count), whose, step,
+                     p.m, p.n, p.k, p.sparse ? ", half of A zeros" : "", p.accumulate ? "+=" : "=",
                      a_type(p), b_type(p), d_type(p));
 }
 

@@ -62,6 +62,8 @@ Json describe_product(const ProductShown& shown);
 std::string product_sentence(const ProductView& view);
 // "5 of 0 to 15": products and k-steps are counted from 0.
 std::string counted_text(std::size_t number, std::size_t count);
+// "8 of 0 to 15": its step of K; empty: not known.
+std::string k_step_text(const ProductView& view);
 // Who has an element: "TMEM lane 5, column 9; warp 0's lane 5 loads it into %r12".
 std::string place_text(const ProductView& view, const ElementPlace& place);
 

@@ -107,6 +107,22 @@ std::vector<sim::EventId> candidates(const Among& in, std::size_t first, std::si
           out.begin() + static_cast<std::ptrdiff_t>(from + most)};
 }
 
+// Where the record knows the step of K of every one of them.
+void put_k_steps(ProductView& view, const Among& in, const ProductIndex& index) {
+  if (!in.accumulator) return;
+  const sim::Accumulation& sum = in.accumulator->sums[in.sum];
+  if (sum.steps.size() != sum.products.size()) return;
+  for (const std::size_t number : view.numbers) {
+    const auto at = number < index.events.size()
+                        ? std::find(sum.products.begin(), sum.products.end(), index.events[number])
+                        : sum.products.end();
+    if (at == sum.products.end()) return view.k_steps.clear();
+    view.k_steps.push_back(sum.steps[static_cast<std::size_t>(at - sum.products.begin())]);
+  }
+  view.last_k_step = sum.last_step;
+  for (const std::uint32_t step : view.k_steps) view.last_k_step = std::max(view.last_k_step, step);
+}
+
 std::vector<ProductLoad> loads_of(const sim::Record& record, const sim::Pipeline& pipeline,
                                   std::uint8_t rank, sim::EventId event) {
   std::vector<ProductLoad> out;
@@ -385,6 +401,7 @@ Outcome<std::shared_ptr<const ProductView>> open_product(
   }
   for (const std::size_t i : sim::sum_of(all, one)) view->numbers.push_back(numbers[i]);
   put_sum(*view, all, one);
+  put_k_steps(*view, in, index);
   const auto own = std::find(pipeline.blocks.begin(), pipeline.blocks.end(), index.block);
   view->loads =
       loads_of(record, pipeline, static_cast<std::uint8_t>(own - pipeline.blocks.begin()),

@@ -79,7 +79,11 @@ class ProductView {
   std::shared_ptr<const std::vector<sim::ProductSeen>> products;
   std::vector<std::size_t> numbers;  // of each of them in the index; its size: not known
   std::size_t at = 0;                // which of them it is
-  bool whole = true;                 // the sum begins with the first of them
+  // The step of K that each of them is of, as the timeline and the theatre count them, and the last
+  // one; empty: not known.
+  std::vector<std::uint32_t> k_steps;
+  std::uint32_t last_k_step = 0;
+  bool whole = true;  // the sum begins with the first of them
   std::vector<DescriptorView> descriptors;
   std::vector<ProductLoad> loads;
   sim::Cycle issued = 0, begin = 0, end = 0;

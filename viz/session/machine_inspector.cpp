@@ -146,8 +146,11 @@ void add_line(const Session& session, std::vector<InspectorSection>& out) {
   const sim::LineCounters counters = counters_of(record, *state.live, *line);
   if (!counters.issued) return;
   const char* of = line->file.empty() ? "PTX line" : "Line";
-  out.push_back(
-      {fmt::format("{} {}, whole run", of, line->line), inspect(counters, record.timed), ""});
+  Lines lines = inspect(counters, record.timed);
+  if (std::string each = accesses_of(*state.live, *line); !each.empty()) {
+    lines.insert(lines.begin(), {"loads and stores", std::move(each)});
+  }
+  out.push_back({fmt::format("{} {}, whole run", of, line->line), std::move(lines), ""});
 }
 
 // What is selected in the timeline, and how to come to where it happened.

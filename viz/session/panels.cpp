@@ -8,6 +8,7 @@
 #include "viz/session/memory_panels.h"
 #include "viz/session/open.h"
 #include "viz/session/result_view.h"
+#include "viz/session/start_card.h"
 
 namespace tilescope {
 namespace {
@@ -67,6 +68,11 @@ Assistance assistance(const Session& session, const Backend& backend) {
   Assistance out{offered(session, backend), signature(session), false};
   out.unfinished = session.problem && session.problem->end >= session.editor.caret;
   return out;
+}
+
+bool offers_legend(const Session& session) {
+  return view_of(session.state.view).legend && !shows_start(session) &&
+         !shows_own_layouts(session) && !emptiness(session);
 }
 
 std::vector<Tab> tabs(const Session& session) {

@@ -25,6 +25,7 @@ struct OutlineItem {
   std::string command;  // what a click does
   int level = 0;        // 0: under the heading, 1: belongs to the item above
   bool current = false;
+  std::optional<bool> open = {};  // of what folds those below it
 };
 struct OutlineSection {
   std::string title;
@@ -84,6 +85,9 @@ struct Strip {
   std::string progress;           // "12 of 64 blocks, 1.2 s"
 };
 Strip strip(const Session& session, const Backend& backend);
+
+// The view shows something whose colours a legend at its foot explains.
+bool offers_legend(const Session& session);
 
 // The views that can be chosen.
 std::vector<Tab> tabs(const Session& session);

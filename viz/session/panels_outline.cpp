@@ -44,6 +44,7 @@ OutlineSection atoms_of(const Session& session) {
     item.label = group;
     item.detail = "MMAs and copies, as owners of their operands";
     item.command = open ? "atoms none" : fmt::format("atoms {}", group);
+    item.open = open;
     section.items.push_back(std::move(item));
     for (const AtomFamily& family : atom_families()) {
       if (!open || group_of(family) != group) continue;

@@ -140,7 +140,10 @@ void inspect_product(const Session& session, std::vector<InspectorSection>& out)
   out.push_back(std::move(element));
   InspectorSection one{"This product", {}, ""};
   one.lines.emplace_back("number", counted_text(view->number, view->count));
-  one.lines.emplace_back("k-step", counted_text(view->at, view->sum().size()));
+  one.lines.emplace_back("of this sum", counted_text(view->at, view->sum().size()));
+  if (std::string step = k_step_text(*view); !step.empty()) {
+    one.lines.emplace_back("k-step", std::move(step));
+  }
   one.lines.emplace_back("begins", grouped(view->begin));
   one.lines.emplace_back("ends", grouped(view->end));
   one.lines.emplace_back("PTX line", fmt::format("{}", view->ptx_line));

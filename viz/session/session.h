@@ -145,6 +145,7 @@ struct Session {
 
   Hovered hovered;                    // under the pointer
   std::optional<sim::Watch> watched;  // that the machine stopped for last: diff_walk.h
+  bool legend_shown = true;           // in the last picture
   Viewport layout_viewport, matrices_viewport, diff_viewport;
   TimelineViewport timeline_viewport;
   double baseline_scroll = 0;                  // of the rows of the one above

@@ -2,6 +2,7 @@
 // They are choices too (undone, scripted), but a share string leaves them as the reader has them.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,6 +18,7 @@ struct WindowSettings {
   bool animation = true;
   bool rebuilds = false;                   // a kernel whose file has changed, by itself
   int outline = usual, inspector = usual;  // widths in pixels at 100 %; 0: collapsed
+  std::optional<bool> legend;              // at the foot of views; nothing: where there is room
 
   friend bool operator==(const WindowSettings&, const WindowSettings&) = default;
 };

@@ -163,12 +163,13 @@ std::shared_ptr<const TimelineSteps> steps_of(Session& session) {
 }  // namespace
 
 void draw_timeline(Session& session, Picture& picture, Size size, double pixel_scale,
-                   bool stands_alone) {
+                   bool stands_alone, bool legend) {
   TimelineViewport& viewport = session.timeline_viewport;
   viewport.steps = steps_of(session);
   viewport.size = size;
   viewport.pixel_scale = pixel_scale;
   viewport.title = stands_alone;
+  viewport.legend = legend;
   viewport.notice = why_apart(session.state);
   if (const auto asked = std::exchange(viewport.reveal, {})) bring_into_view(session, *asked);
   if (const auto pair = timeline_pair(session)) {

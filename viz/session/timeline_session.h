@@ -21,7 +21,7 @@ TimelineFrame timeline_frame(const Session& session);
 // Draws it, with the baseline above where that was chosen and can be. What is alone has its
 // title; the window's field says it already.
 void draw_timeline(Session& session, Picture& picture, Size size, double pixel_scale,
-                   bool stands_alone);
+                   bool stands_alone, bool legend);
 sim::EventId event_at(const Session& session, const TimelineFrame& frame, Point at);
 std::optional<UnitIdle> idle_at(const Session& session, const TimelineFrame& frame, Point at);
 void pan_timeline(Session& session, const Picture& picture, double dx, double dy,

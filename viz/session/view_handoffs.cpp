@@ -37,7 +37,6 @@ Table as_table(const sim::HandoffsTable& of) {
     column.title = of.columns[i];
     column.across = of.right[i] ? Across::right : Across::left;
     if (of.right[i]) column.family = Family::mono;
-    column.most = 420;
     out.columns.push_back(std::move(column));
   }
   for (std::size_t i = 0; i < of.rows.size(); ++i) {
@@ -52,6 +51,72 @@ Table as_table(const sim::HandoffsTable& of) {
   return out;
 }
 
+// How wide the table is where nothing of it is cut.
+double width_of(const sim::HandoffsTable& of) {
+  constexpr double gap = 16;
+  double out = 2 * table_edge - gap;
+  for (std::size_t i = 0; i < of.columns.size(); ++i) {
+    double wide = text_width(of.columns[i], small_text, Family::sans);
+    const Family family = of.right[i] ? Family::mono : Family::sans;
+    for (const auto& row : of.rows) {
+      if (i < row.size()) wide = std::max(wide, text_width(row[i], small_text, family));
+    }
+    out += std::ceil(wide) + gap;
+  }
+  return out;
+}
+
+// A row of a table that is wider than its room: the first cell, and below it each other one behind
+// its column's title, in as many lines as they need. Answers where it ends.
+double draw_folded_row(Scene& scene, const sim::HandoffsTable& of, std::size_t row, double y,
+                       double width) {
+  constexpr double line = 18, indent = 16, gap = 16;
+  const double left = table_edge + indent, right = width - table_edge;
+  const double begin = y;
+  const std::vector<std::string>& cells = of.rows[row];
+  y += 12;
+  scene.add(words({table_edge, y}, of.columns[0], Role::quiet));
+  const double after = table_edge + text_width(of.columns[0], small_text, Family::sans) + 6;
+  for (const std::string& piece : wrapped(cells[0], right - after, 64, FontWeight::bold)) {
+    scene.add(words({after, y}, piece, FontWeight::bold));
+    y += line;
+  }
+  double x = left;
+  for (std::size_t i = 1; i < cells.size() && i < of.columns.size(); ++i) {
+    if (cells[i].empty()) continue;
+    const Family family = of.right[i] ? Family::mono : Family::sans;
+    const double title = text_width(of.columns[i], small_text, Family::sans) + 6;
+    const double wide = title + text_width(cells[i], small_text, family);
+    if (x > left && x + wide > right) {
+      x = left;
+      y += line;
+    }
+    scene.add(words({x, y}, of.columns[i], Role::quiet));
+    if (x + wide <= right) {
+      scene.add(words({x + title, y}, cells[i], family));
+      x += wide + gap;
+      continue;
+    }
+    // Longer than a line: it goes on below, and what follows begins anew.
+    for (const std::string& piece : wrapped(cells[i], right - x - title)) {
+      scene.add(words({x + title, y}, piece));
+      y += line;
+    }
+    x = left;
+  }
+  if (x > left) y += line;
+  Line under;
+  under.points = {{table_edge, y - 4.5}, {right, y - 4.5}};
+  under.stroke = {Role::line, 1, false};
+  scene.add(under);
+  if (of.events[row] != sim::no_event) {
+    scene.targets.push_back({{0, begin, width, y - begin},
+                             fmt::format("pick event {}", of.events[row]),
+                             "shows its first in the timeline"});
+  }
+  return y;
+}
+
 void draw_handoffs_view(Session& session, Picture& out, const Drawing& how) {
   const auto theatre = theatre_of(session);
   const sim::Record& record = theatre->record();
@@ -61,7 +126,10 @@ void draw_handoffs_view(Session& session, Picture& out, const Drawing& how) {
   Scene& scene = out.scene;
   scene.begin("handoffs", Box{0, 0, width, how.size.height});
   double y = 24 - scroll.at;
-  draw_title(scene, fmt::format("Handoffs of {}", record.kernel), {edge, y});
+  draw_title(scene,
+             fitted(fmt::format("Handoffs of {}", record.kernel), width - 2 * edge, title_text,
+                    Family::sans, FontWeight::bold),
+             {edge, y});
   y += 30;
   const auto sentence = [&](const std::string& text, Role role) {
     for (const std::string& line : wrapped(text, width - 2 * edge, 6)) {
@@ -74,8 +142,21 @@ void draw_handoffs_view(Session& session, Picture& out, const Drawing& how) {
   if (!all.nothing.empty()) sentence(all.nothing, Role::quiet);
   for (const sim::HandoffsTable& table : all.tables) {
     y += 20;
-    scene.add(words({edge, y}, table.title, FontWeight::bold, heading_text));
+    scene.add(
+        words({edge, y},
+              fitted(table.title, width - 2 * edge, heading_text, Family::sans, FontWeight::bold),
+              FontWeight::bold, heading_text));
     y += 14;
+    if (width_of(table) > width) {
+      scene.begin(table.title);
+      for (std::size_t row = 0; row < table.rows.size(); ++row) {
+        y = draw_folded_row(scene, table, row, y, width);
+      }
+      scene.end();
+      y += 8;
+      if (!table.below.empty()) sentence(table.below, Role::quiet);
+      continue;
+    }
     const double height = table_titles + table_row * static_cast<double>(table.rows.size());
     if (y + height > 0 && y < how.size.height) {
       Scroll whole;

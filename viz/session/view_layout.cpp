@@ -15,26 +15,33 @@ namespace tilescope {
 namespace {
 
 // Words give way, the outermost first, where they leave the cells too little: the field and the
-// inspector say them too. Where that gains little (a large layout), they stay. In a low window, as
-// one with large letters is, cells should have room for a label.
-void make_room(const LayoutView& view, Viewport& viewport, Size size) {
+// inspector say them too; a legend that was asked for stays. Where that gains little (a large
+// layout), they stay. In a low window, as one with large letters is, cells should have room for a
+// label.
+void make_room(const LayoutView& view, Viewport& viewport, Size size, bool legend, bool asked) {
   constexpr double low = 320, worth = 1.5;           // pixels, and times what a cell had
   const double enough = size.height < low ? 16 : 4;  // pixels a cell
   viewport.size = size;
-  viewport.title = viewport.formulas = viewport.legend = true;
+  viewport.title = viewport.formulas = true;
+  viewport.legend = legend;
   const double before = arrange(view, viewport).fit_cell;
   double cell = before;
   for (bool Viewport::*words : {&Viewport::title, &Viewport::formulas, &Viewport::legend}) {
     if (cell >= enough) break;
+    if (words == &Viewport::legend && asked) break;
     viewport.*words = false;
     cell = arrange(view, viewport).fit_cell;
   }
-  if (cell < worth * before) viewport.title = viewport.formulas = viewport.legend = true;
+  if (cell < worth * before) {
+    viewport.title = viewport.formulas = true;
+    viewport.legend = legend;
+  }
 }
 
 void draw_grid(Session& session, Picture& out, const Drawing& how) {
   const LayoutView& view = *session.state.layout;
-  make_room(view, session.layout_viewport, how.size);
+  make_room(view, session.layout_viewport, how.size, how.legend,
+            session.state.settings.legend.has_value());
   out.layout = framed<LayoutView, Frame>(view, session.layout_viewport, how.size, how.pixel_scale,
                                          session.pending_zoom);
   out.scene = build_scene(view, layout_choice(session), session.theme(), *out.layout,
@@ -116,6 +123,7 @@ const View grid_view = {
     .name = "layout",
     .tab = "Layout",
     .of = View::Of::layout,
+    .legend = true,
     .draw = draw_grid,
     .for_file = grid_for_file,
     .viewport = viewport_of_grid,

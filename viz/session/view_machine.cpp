@@ -102,7 +102,8 @@ auto output_of_sums(const Session& session) {
 // them room for `inside`, which answers how far it can be scrolled. A text that does not compile,
 // or is edited, stands there instead of the machine.
 template <class Inside>
-void draw_machine(Session& session, Picture& out, Size size, const Inside& inside) {
+void draw_machine(Session& session, Picture& out, const Drawing& how, const Inside& inside) {
+  const Size size = how.size;
   if (shows_build(session)) {
     out.scroll = draw_build_of(session, out.scene, size);
     return;
@@ -117,7 +118,8 @@ void draw_machine(Session& session, Picture& out, Size size, const Inside& insid
                            state.comparison.get(),
                            selected_event(session),
                            output_of_sums(session),
-                           pipeline_of_moment(session)};
+                           pipeline_of_moment(session),
+                           how.legend};
   scene.size = size;
   scene.theme = session.theme();
   draw_whose(scene, shown, size.width);
@@ -130,14 +132,15 @@ void draw_machine(Session& session, Picture& out, Size size, const Inside& insid
 using Scrolled = std::optional<double>;
 
 void draw_source_view(Session& session, Picture& out, const Drawing& how) {
-  draw_machine(session, out, how.size, [&](const MachineShown& shown, const Box& room, Scroll& at) {
+  draw_machine(session, out, how, [&](const MachineShown& shown, const Box& room, Scroll& at) {
     return Scrolled(draw_source(out.scene, shown, room, at, out.beside, out.scroll_beside));
   });
 }
 
 void draw_registers_view(Session& session, Picture& out, const Drawing& how) {
-  draw_machine(session, out, how.size, [&](const MachineShown& shown, const Box& room, Scroll& at) {
+  draw_machine(session, out, how, [&](const MachineShown& shown, const Box& room, Scroll& at) {
     Viewport& viewport = session.memory.accumulator_viewport;
+    viewport.legend = how.legend;
     out.accumulator = arrange_accumulators(shown, room, viewport);
     if (out.accumulator && !out.accumulator->values.empty() && session.pending_zoom != 1) {
       viewport = zoomed(*out.accumulator, out.accumulator->values.centre(), session.pending_zoom);
@@ -150,13 +153,13 @@ void draw_registers_view(Session& session, Picture& out, const Drawing& how) {
 }
 
 void draw_barriers_view(Session& session, Picture& out, const Drawing& how) {
-  draw_machine(session, out, how.size, [&](const MachineShown& shown, const Box& room, Scroll& at) {
+  draw_machine(session, out, how, [&](const MachineShown& shown, const Box& room, Scroll& at) {
     return Scrolled(draw_barriers(out.scene, shown, room, at));
   });
 }
 
 void draw_memory_view(Session& session, Picture& out, const Drawing& how) {
-  draw_machine(session, out, how.size, [&](const MachineShown& shown, const Box& room, Scroll&) {
+  draw_machine(session, out, how, [&](const MachineShown& shown, const Box& room, Scroll&) {
     const ViewState& state = session.state;
     MemoryViews& views = session.memory;
     const auto now = shared_memory_of(session);
@@ -170,6 +173,7 @@ void draw_memory_view(Session& session, Picture& out, const Drawing& how) {
       return arrange(now, state.spot, state.memory, below, views.memory_viewport);
     };
     views.memory_viewport.size = out.scene.size;
+    views.memory_viewport.legend = how.legend;
     out.memory = framed_in(place(), session, views.memory_viewport, place);
     draw_memory(out.scene, *out.memory, shown, state.memory, session.hovered.byte,
                 views.memory_rasters);
@@ -178,7 +182,7 @@ void draw_memory_view(Session& session, Picture& out, const Drawing& how) {
 }
 
 void draw_tmem_view(Session& session, Picture& out, const Drawing& how) {
-  draw_machine(session, out, how.size, [&](const MachineShown& shown, const Box& room, Scroll&) {
+  draw_machine(session, out, how, [&](const MachineShown& shown, const Box& room, Scroll&) {
     const ViewState& state = session.state;
     MemoryViews& views = session.memory;
     const auto now = tensor_memory_of(session);
@@ -189,6 +193,7 @@ void draw_tmem_view(Session& session, Picture& out, const Drawing& how) {
     const Box below{room.x, room.y + strip, room.width, room.height - strip};
     const auto place = [&] { return arrange(now, below, views.tensor_viewport); };
     views.tensor_viewport.size = out.scene.size;
+    views.tensor_viewport.legend = how.legend;
     out.tensor = framed_in(place(), session, views.tensor_viewport, place);
     draw_tensor_memory(out.scene, *out.tensor, shown, state.memory, session.hovered.tmem,
                        views.tensor_rasters);
@@ -264,6 +269,7 @@ const View source_view = {
     .name = "source",
     .tab = "Source",
     .of = View::Of::machine,
+    .legend = true,
     .list = true,
     .empty = no_machine,
     .draw = draw_source_view,
@@ -275,6 +281,7 @@ const View registers_view = {
     .name = "registers",
     .tab = "Registers",
     .of = View::Of::machine,
+    .legend = true,
     .list = true,
     .empty = no_machine,
     .draw = draw_registers_view,
@@ -298,6 +305,7 @@ const View memory_view = {
     .name = "memory",
     .tab = "Memory",
     .of = View::Of::machine,
+    .legend = true,
     .empty = no_machine,
     .draw = draw_memory_view,
     .viewport = viewport_of_memory,
@@ -312,6 +320,7 @@ const View tmem_view = {
     .tab = "TMEM",
     .said = "TMEM",
     .of = View::Of::machine,
+    .legend = true,
     .offered = has_tmem,
     .empty = no_machine,
     .draw = draw_tmem_view,

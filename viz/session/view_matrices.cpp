@@ -76,6 +76,7 @@ void draw_matrices(Session& session, Picture& out, const Drawing& how) {
   const bool stands = machine_of(session) != nullptr;
   const double told = stands ? report_height(*state.live, state.spot, size.width) : 0;
   const Size room{size.width, std::max(1.0, size.height - told)};
+  session.matrices_viewport.legend = how.legend;
   out.matrices = framed<MatricesView, MatricesFrame>(*view, session.matrices_viewport, room,
                                                      how.pixel_scale, session.pending_zoom);
   out.scene = build_scene(*view, session.hovered.element, session.state.element, session.theme(),
@@ -114,6 +115,7 @@ Viewport& viewport_of_matrices(Session& session) {
 }
 
 void draw_difference(Session& session, Picture& out, const Drawing& how) {
+  session.diff_viewport.legend = how.legend;
   out = diff_picture(session, how.size, how.pixel_scale, how.stands_alone);
 }
 
@@ -152,6 +154,7 @@ const View matrices_view = {
     .id = ViewName::matrices,
     .name = "matrices",
     .tab = "Matrices",
+    .legend = true,
     .empty = no_matrices,
     .draw = draw_matrices,
     .viewport = viewport_of_matrices,
@@ -167,6 +170,7 @@ const View difference_view = {
     .name = "diff",
     .tab = "Difference",
     .said = "the difference",
+    .legend = true,
     .empty = no_difference,
     .draw = draw_difference,
     .viewport = viewport_of_difference,

@@ -40,7 +40,7 @@ std::optional<Emptiness> no_timeline(const Session& session) {
 }
 
 void draw_timeline_view(Session& session, Picture& out, const Drawing& how) {
-  draw_timeline(session, out, how.size, how.pixel_scale, how.stands_alone);
+  draw_timeline(session, out, how.size, how.pixel_scale, how.stands_alone, how.legend);
 }
 
 // The stretch that is looked at, twice as fine as a screen's.
@@ -89,6 +89,7 @@ const View timeline_view = {
     .id = ViewName::timeline,
     .name = "timeline",
     .tab = "Timeline",
+    .legend = true,
     .empty = no_timeline,
     .draw = draw_timeline_view,
     .for_file = timeline_for_file,

@@ -53,6 +53,16 @@ std::optional<Emptiness> emptiness(const Session& session) {
   return view.empty ? view.empty(session) : std::nullopt;
 }
 
+namespace {
+
+// In a small view the data has all of the room, unless the legend was asked for.
+bool has_room_for_legend(const WindowSettings& settings, Size size) {
+  constexpr Size least{520, 400};
+  return settings.legend.value_or(size.width >= least.width && size.height >= least.height);
+}
+
+}  // namespace
+
 Picture picture(Session& session, Size size, double pixel_scale, bool stands_alone) {
   Picture out;
   out.scene.size = size;
@@ -67,7 +77,9 @@ Picture picture(Session& session, Size size, double pixel_scale, bool stands_alo
     (void)draw_own_layouts(out.scene, session, size, scroll.at);
     draw_place_in_page(out.scene, size, scroll.at, *out.scroll);
   } else if (!emptiness(session)) {
-    view_of(session.state.view).draw(session, out, {size, pixel_scale, stands_alone});
+    const bool legend = stands_alone || has_room_for_legend(session.state.settings, size);
+    if (!stands_alone) session.legend_shown = legend;
+    view_of(session.state.view).draw(session, out, {size, pixel_scale, stands_alone, legend});
   }
   return out;
 }

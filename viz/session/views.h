@@ -33,6 +33,7 @@ struct Drawing {
   Size size;
   double pixel_scale = 1;     // device pixels for one of the picture
   bool stands_alone = false;  // a file, with nothing around it
+  bool legend = true;         // it is not folded
 };
 
 struct View {
@@ -43,7 +44,8 @@ struct View {
   // What it is of: the open layout, the open kernel, or the kernel's machine where it is now.
   enum class Of : std::uint8_t { layout, kernel, machine };
   Of of = Of::kernel;
-  bool list = false;  // scrolled by rows, not zoomed, but for what a picture has over them
+  bool legend = false;  // it has one at its foot, which can be folded
+  bool list = false;    // scrolled by rows, not zoomed, but for what a picture has over them
   // Whether its tab is there though it is not open; null: whenever a kernel is.
   bool (*offered)(const Session&) = nullptr;
   // Nothing where there is something to see. Asked only where what it is of is open.

@@ -54,7 +54,7 @@ void TheatrePainter::draw_ties() {
     Line tie;
     tie.stroke = {Role::accent, 1, true};
     tie.points = {
-        from, {beside, from.y}, {beside, warps_.y + 2}, {to.x, warps_.y + 2}, {to.x, to.y + dial}};
+        from, {beside, from.y}, {beside, warps_.y + 2}, {to.x, warps_.y + 2}, {to.x, to.y + dial_}};
     scene_.add(std::move(tie));
   }
 }

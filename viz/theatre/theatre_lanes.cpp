@@ -70,7 +70,26 @@ std::string names_of(const Record& record, const std::vector<SectorOnItsWay>& se
   return out;
 }
 
-std::string sentence_of(const Record& record, const LanesNow& now) {
+std::string bytes_a_lane(u32 bytes) {
+  return fmt::format("{} byte{} a lane", bytes, bytes == 1 ? "" : "s");
+}
+
+// Of the loads, or stores, of global memory that are under way: where all lanes move as much.
+std::string width_text(const Record& record, const std::vector<u32>& under_way, bool writes) {
+  u32 bytes = 0;
+  for (const u32 i : under_way) {
+    const WarpAccess& access = record.accesses[i];
+    const bool store =
+        access.kind == WarpAccess::Kind::store || access.kind == WarpAccess::Kind::atomic;
+    if (access.of != WarpAccess::Of::global || store != writes) continue;
+    if (bytes != 0 && bytes != access.bytes) return "";
+    bytes = access.bytes;
+  }
+  return bytes == 0 ? "" : " of " + bytes_a_lane(bytes);
+}
+
+std::string sentence_of(const Record& record, const LanesNow& now,
+                        const std::vector<u32>& under_way) {
   std::string out;
   const auto count = [&](bool writes) {
     return std::count_if(now.sectors.begin(), now.sectors.end(),
@@ -80,15 +99,17 @@ std::string sentence_of(const Record& record, const LanesNow& now) {
       std::count_if(now.sectors.begin(), now.sectors.end(),
                     [](const SectorOnItsWay& s) { return s.warps.size() > 1; });
   if (now.loads && count(false)) {
-    out += fmt::format("{} load{} under way: {} sectors of {}", now.loads,
-                       now.loads == 1 ? " is" : "s are", count(false),
+    out += fmt::format("{} load{}{} {} under way: {} sectors of {}", now.loads,
+                       now.loads == 1 ? "" : "s", width_text(record, under_way, false),
+                       now.loads == 1 ? "is" : "are", count(false),
                        names_of(record, now.sectors, false));
     if (shared_by_several) out += fmt::format(", {} of them for several warps", shared_by_several);
     out += ". ";
   }
   if (now.stores && count(true)) {
-    out += fmt::format("{} store{} under way, of {}. ", now.stores,
-                       now.stores == 1 ? " is" : "s are", names_of(record, now.sectors, true));
+    out += fmt::format("{} store{}{} {} under way, to {}. ", now.stores, now.stores == 1 ? "" : "s",
+                       width_text(record, under_way, true), now.stores == 1 ? "is" : "are",
+                       names_of(record, now.sectors, true));
   }
   if (!now.all_shared.empty() && now.all_shared[0].now) {
     const WarpAccess& access = record.accesses[now.all_shared[0].access];
@@ -218,7 +239,7 @@ LanesNow lanes_at(const Record& record, const LaneAccesses& accesses, u64 block,
     if (record.accesses[i].of == WarpAccess::Of::shared) add(i);
   }
   now.shuffle = find(WarpAccess::Of::lanes);
-  now.sentence = sentence_of(record, now);
+  now.sentence = sentence_of(record, now, accesses.under_way(record, block, at));
   return now;
 }
 
@@ -230,6 +251,7 @@ std::string access_text(const Record& record, u32 number) {
   const std::size_t from =
       !line.text.empty() && line.text[0] == '@' ? line.text.find_first_of(" \t") + 1 : 0;
   out += ": " + line.text.substr(from, line.text.find_first_of(" \t", from) - from);
+  if (access.of != WarpAccess::Of::lanes) out += fmt::format(", {}", bytes_a_lane(access.bytes));
   const bool called = line.caller_line != 0;
   const u32 file = called ? line.caller_file : line.file;
   const u32 row = called ? line.caller_line : line.line;

@@ -371,14 +371,20 @@ class Look {
 
   std::string sentence() const {
     std::string out;
-    if (!out_.products.empty()) {
-      const TheatreProduct& product = out_.products.back();  // as pictures show it
-      out += fmt::format("The tensor core multiplies k-step {} of 0 to {}", product.step,
-                         product.steps - 1);
-      const std::string from = stages_text(product.stages);
+    // Of one CTA, as pictures show it; two warpgroups may be at different steps.
+    std::vector<std::uint32_t> multiplied;
+    for (auto p = out_.products.rbegin(); p != out_.products.rend(); ++p) {
+      const bool told =
+          std::find(multiplied.begin(), multiplied.end(), p->step) != multiplied.end();
+      if (told || p->rank != out_.products.back().rank) continue;
+      out += multiplied.empty() ? fmt::format("The tensor core multiplies k-step {} of 0 to {}",
+                                              p->step, p->steps - 1)
+                                : fmt::format(", and k-step {}", p->step);
+      multiplied.push_back(p->step);
+      const std::string from = stages_text(p->stages);
       if (!from.empty()) out += ", read from " + from;
-      out += ". ";
     }
+    if (!multiplied.empty()) out += ". ";
     std::vector<std::size_t> filled;
     std::vector<std::uint32_t> steps;
     bool leaves = false;

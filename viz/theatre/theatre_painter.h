@@ -25,8 +25,9 @@ class TheatrePainter {
   TheatreFrame paint();
 
  private:
-  // Space at the edges, of a row of warps, of a lane of the strip of time; of a dial, its radius.
-  static constexpr double edge = 16, head = 64, warp_row = 26, lane = 13, dial = 10;
+  // Space at the edges, of a row of warps, of a lane of the strip of time; of a row of stages, what
+  // it has where there is little room and at most.
+  static constexpr double edge = 16, head = 64, warp_row = 26, lane = 13, row = 84, tall_row = 150;
 
   // where everything is
   void place_columns(const Box& all);
@@ -118,6 +119,7 @@ class TheatrePainter {
   Size size_;
   std::vector<std::uint8_t> ranks_;
   bool wide_ = true;
+  double dial_ = 10;  // the radius of one
   Box inputs_, shared_, core_, sums_, outputs_, warps_, registers_;
   std::vector<RoleShown> roles_;
   std::map<std::size_t, Box> boxes_, sum_boxes_;  // of stages, of accumulators

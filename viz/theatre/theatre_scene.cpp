@@ -50,8 +50,11 @@ void TheatrePainter::place_columns(const Box& all) {
     for (const sim::Ring& ring : p_.rings) own += ring.rank == rank ? ring.stages.size() : 0;
     rows = std::max(rows, own);
   }
-  const double wanted = (90 + 84 * static_cast<double>(rows)) * static_cast<double>(ranks_.size());
-  const double height = std::min(all.height, std::max(250.0, wanted));
+  // Where there is room, tiles and dials are larger.
+  const auto parts = static_cast<double>(ranks_.size()), own = static_cast<double>(rows);
+  const double each = std::clamp((all.height / parts - 90) / own, row, tall_row);
+  const double height = std::min(all.height, std::max(250.0, (90 + each * own) * parts));
+  dial_ = std::clamp(10 * each / row, 10.0, 14.0);
   const Box room{all.x, all.y + (all.height - height) * 0.4, all.width, height};
   double x = room.x;
   const auto column = [&](double width) {
@@ -87,9 +90,18 @@ Box TheatrePainter::part_of(const Box& column, std::size_t rank_index) const {
 void TheatrePainter::draw_head() {
   scene_.begin("now");
   const double width = size_.width - 2 * edge;
-  scene_.add(words(
-      {edge, 18}, fitted(s_.now.sentence, width - 24, heading_text, Family::sans, FontWeight::bold),
-      heading_text, FontWeight::bold));
+  // Where it is too long for its line, in smaller letters, and then in two lines.
+  const std::string& said = s_.now.sentence;
+  const double room = width - 24;
+  if (text_width(said, heading_text, Family::sans, FontWeight::bold) <= room) {
+    scene_.add(words({edge, 18}, said, heading_text, FontWeight::bold));
+  } else {
+    double y = text_width(said, small_text, Family::sans, FontWeight::bold) <= room ? 18 : 10;
+    for (const std::string& line : wrapped(said, room, 2, FontWeight::bold)) {
+      scene_.add(words({edge, y}, line, FontWeight::bold));
+      y += 16;
+    }
+  }
   const double clock = record_.device.times.clock;
   const auto at = static_cast<std::uint64_t>(std::max(0.0, s_.now.at));
   std::string when = fmt::format("{} {}", record_.timed ? "cycle" : "instruction", grouped(at));

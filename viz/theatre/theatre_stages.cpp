@@ -15,8 +15,8 @@ using sim::MemoryUse;
 void TheatrePainter::draw_dial(std::size_t barrier, Point at, std::uint8_t rank, bool name_left) {
   const TheatreBarrier& now = s_.now.barriers[barrier];
   const bool waited = !now.waiting.empty();
-  const Box box{at.x - dial, at.y - dial, 2 * dial, 2 * dial};
-  tilescope::draw_dial(scene_, dial_of(now), at, dial);
+  const Box box{at.x - dial_, at.y - dial_, 2 * dial_, 2 * dial_};
+  tilescope::draw_dial(scene_, dial_of(now), at, dial_);
   const sim::BarrierPhases& of = p_.barriers[barrier];
   const std::string name = barrier_text(record_, of, rank);
   if (wide_) {
@@ -26,7 +26,8 @@ void TheatrePainter::draw_dial(std::size_t barrier, Point at, std::uint8_t rank,
                      fitted(barrier_text(record_, of, of.rank), 62, small_text, Family::sans),
                      Role::quiet, across));
     if (waited)
-      scene_.add(words({x, at.y + 15}, waiting_text(p_, now), Role::accent, small_text, across));
+      scene_.add(
+          words({x, at.y + dial_ + 5}, waiting_text(p_, now), Role::accent, small_text, across));
   }
   scene_.hints.push_back({box, dial_text(now, name)});
   dials_.try_emplace(barrier, at);
@@ -52,7 +53,7 @@ void TheatrePainter::draw_stages() {
     }
     const double heads = 20.0 * static_cast<double>(rings.size());
     const double high =
-        std::clamp((room.height - 20 - heads) / static_cast<double>(rows), 10.0, 84.0);
+        std::clamp((room.height - 20 - heads) / static_cast<double>(rows), 10.0, tall_row);
     double y = room.y + 22;
     for (const sim::Ring* ring : rings) {
       scene_.add(words({room.x, y + 8},
@@ -81,8 +82,8 @@ void TheatrePainter::draw_stage(std::size_t number, const Box& row) {
   const bool lit = follows(number, now.filling);
   if (lit) draw_selection(scene_, box);
   if (!small) {
-    if (stage.full) draw_dial(*stage.full, {box.x - 16, middle}, stage.rank, true);
-    if (stage.free) draw_dial(*stage.free, {box.right() + 16, middle}, stage.rank, false);
+    if (stage.full) draw_dial(*stage.full, {box.x - 6 - dial_, middle}, stage.rank, true);
+    if (stage.free) draw_dial(*stage.free, {box.right() + 6 + dial_, middle}, stage.rank, false);
   } else {
     if (stage.full) dials_.try_emplace(*stage.full, Point{box.x, middle});
     if (stage.free) dials_.try_emplace(*stage.free, Point{box.right(), middle});
@@ -117,7 +118,7 @@ void TheatrePainter::draw_sums() {
     scene_.begin(fmt::format("{} of {}", title, cta(rank)));
     draw_heading(room, ranks_.size() > 1 ? title + (wide_ ? " of both CTAs" : ", both") : title);
     const double high =
-        std::clamp((room.height - 28) / static_cast<double>(mine.size()), 24.0, 150.0);
+        std::clamp((room.height - 28) / static_cast<double>(mine.size()), 24.0, 220.0);
     double y = room.y + 28;
     for (const std::size_t a : mine) {
       draw_sum(a, {room.x, y, room.width, high - 10});
@@ -139,6 +140,7 @@ void TheatrePainter::draw_sum(std::size_t number, const Box& box) {
     const std::size_t of = now.sum->products.size();
     const std::size_t stripes = std::min<std::size_t>(of, 64);
     const Box inner = box.grown(-3);
+    const double high = std::clamp(box.height * 0.12, 14.0, 26.0);
     const double width = inner.width / static_cast<double>(stripes);
     for (std::size_t i = 0; i < stripes; ++i) {
       const std::size_t product = i * of / stripes;
@@ -148,13 +150,13 @@ void TheatrePainter::draw_sum(std::size_t number, const Box& box) {
       const Ink ink =
           now.state == State::used ? faint_step(step, s_.theme) : Ink(step_colour(step, s_.theme));
       scene_.add(Rectangle{
-          {inner.x + width * static_cast<double>(i), inner.bottom() - 14, width + 0.5, 14},
+          {inner.x + width * static_cast<double>(i), inner.bottom() - high, width + 0.5, high},
           ink,
           {},
           0});
     }
-    scene_.add(
-        Rectangle{{inner.x, inner.bottom() - 14, inner.width, 14}, {}, {Role::line, 1, false}, 0});
+    scene_.add(Rectangle{
+        {inner.x, inner.bottom() - high, inner.width, high}, {}, {Role::line, 1, false}, 0});
     if (now.state == State::read) {
       scene_.add(Rectangle{box, {}, {Role::text, 2, false}, 3});
     }
@@ -212,7 +214,7 @@ void TheatrePainter::draw_core() {
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
     const bool both = ranks_.size() > 1;
     const Box column = both ? core_ : part_of(core_, r);
-    const double high = std::min(column.height * 0.5, 120.0);
+    const double high = std::min(column.height * 0.5, 180.0);
     const Box box{column.x, column.y + (column.height - high) / 2, column.width, high};
     draw_core_of(box, ranks_[r], both);
     if (both) break;
@@ -222,22 +224,28 @@ void TheatrePainter::draw_core() {
 
 void TheatrePainter::draw_core_of(const Box& box, std::uint8_t rank, bool pair) {
   const TheatreProduct* product = nullptr;
-  for (const TheatreProduct& each : s_.now.products) {
-    if (pair ? is_shown(each.rank) : each.rank == rank) product = &each;
-  }
+  std::vector<std::uint32_t> steps;  // of all that are under way, the last issued first
   scene_.add(Rectangle{box, Ink(Role::panel), {Role::line, 1, false}, 3});
+  for (auto each = s_.now.products.rbegin(); each != s_.now.products.rend(); ++each) {
+    if (!(pair ? is_shown(each->rank) : each->rank == rank)) continue;
+    if (!product) product = &*each;
+    if (std::find(steps.begin(), steps.end(), each->step) != steps.end()) continue;
+    // Arrows of different steps stand apart.
+    const double y = box.centre().y + 14 * static_cast<double>(steps.size());
+    steps.push_back(each->step);
+    const Rgba colour = step_colour(each->step, s_.theme);
+    for (const std::size_t stage : each->stages) {
+      const auto from = boxes_.find(stage);
+      if (from == boxes_.end()) continue;
+      link({from->second.right(), from->second.y + 7}, {box.x, y}, colour);
+    }
+    const auto to = sum_boxes_.find(each->accumulator);
+    if (to != sum_boxes_.end()) {
+      link({box.right(), y}, {to->second.x, to->second.centre().y}, colour);
+    }
+  }
   if (product) {
     const Rgba colour = step_colour(product->step, s_.theme);
-    for (const std::size_t stage : product->stages) {
-      const auto from = boxes_.find(stage);
-      if (from != boxes_.end()) {
-        link({from->second.right(), from->second.y + 7}, {box.x, box.centre().y}, colour);
-      }
-    }
-    const auto to = sum_boxes_.find(product->accumulator);
-    if (to != sum_boxes_.end()) {
-      link({box.right(), box.centre().y}, {to->second.x, to->second.centre().y}, colour);
-    }
     Box filled = box.grown(-2);
     filled.height *= product->share;
     filled.y = box.bottom() - 2 - filled.height;
@@ -254,10 +262,15 @@ void TheatrePainter::draw_core_of(const Box& box, std::uint8_t rank, bool pair) 
   };
   plate(box.y + 16, pair ? "Tensor cores" : "Tensor core", FontWeight::bold, Role::text);
   if (product) {
-    plate(box.y + 38, fmt::format("k-step {}", product->step), FontWeight::regular, Role::text);
-    if (box.height > 72) {
+    std::string all;
+    for (const std::uint32_t step : steps)
+      all += fmt::format("{}{}", all.empty() ? "" : ", ", step);
+    plate(box.y + 38, fmt::format("k-step{} {}", steps.size() == 1 ? "" : "s", all),
+          FontWeight::regular, Role::text);
+    if (box.height > 72 && steps.size() == 1) {
       plate(box.y + 58,
-            (wide_ ? "product " : "") + fmt::format("{} of {}", product->number + 1, product->of),
+            (box.width >= 140 ? "product " : "") +
+                fmt::format("{} of 0 to {}", product->number, product->of - 1),
             FontWeight::regular, Role::quiet);
     }
   } else {
@@ -268,8 +281,8 @@ void TheatrePainter::draw_core_of(const Box& box, std::uint8_t rank, bool pair) 
     plate(box.y + 78, fmt::format("{} queued", s_.now.queued), FontWeight::regular, Role::quiet);
   }
   scene_.hints.push_back(
-      {box, product ? fmt::format("product {} of {}, k-step {} of {}; {} more issued",
-                                  product->number + 1, product->of, product->step, product->steps,
+      {box, product ? fmt::format("product {} of 0 to {}, k-step {} of {}; {} more issued",
+                                  product->number, product->of - 1, product->step, product->steps,
                                   s_.now.queued)
                     : "no product is under way"});
 }

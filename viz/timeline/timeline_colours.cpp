@@ -12,8 +12,8 @@ namespace {
 using sim::Stall;
 using sim::Unit;
 
-// Places of Okabe and Ito's colours in palette.h.
-enum Hue { orange, sky, green, yellow, blue, vermilion, purple, grey };
+// Places of Okabe and Ito's colours in palette.h; brown is the darker orange.
+enum Hue { orange, sky, green, yellow, blue, vermilion, purple, grey, brown = 16 };
 
 Hue hue_of(Unit unit) {
   switch (unit) {
@@ -23,7 +23,7 @@ Hue hue_of(Unit unit) {
     case Unit::async_copy:
       return orange;
     case Unit::copy_out:
-      return sky;
+      return brown;
     case Unit::tensor:
     case Unit::tensor_copy:
       return blue;
@@ -31,7 +31,7 @@ Hue hue_of(Unit unit) {
     case Unit::tensor_store:
       return yellow;
     case Unit::remote:
-      return vermilion;
+      return sky;
     case Unit::barrier:
     case Unit::mbarrier:
     case Unit::cluster:
@@ -58,11 +58,10 @@ Hue hue_of(Doing doing) {
     case Stall::tmem:
     case Stall::columns:
       return yellow;
-    case Stall::global:
     case Stall::group:
-      return sky;
+      return doing.unit == Unit::async_copy ? orange : brown;
+    case Stall::global:
     case Stall::shared:
-    case Stall::fence:
       return vermilion;
     default:
       return grey;
@@ -97,11 +96,12 @@ Hatch hatch_of(Doing doing) {
     case Stall::products:
     case Stall::columns:
     case Stall::cluster:
-    case Stall::fence:
     case Stall::registers:
       return Hatch::falling;
     case Stall::pair:
     case Stall::pipe:
+    case Stall::shared:
+    case Stall::fence:
       return Hatch::upright;
     default:
       return Hatch::rising;
@@ -156,7 +156,7 @@ std::vector<LegendEntry> entries_of(const TimelineViews& views) {
   const auto other = [&](LegendEntry::Kind kind, Doing doing, const char* text) {
     all.push_back({kind, doing, "", text, ""});
   };
-  if (units) other(LegendEntry::Kind::flight, {Unit::tensor, Stall::none}, "issued");
+  if (units) other(LegendEntry::Kind::flight, {Unit::commit, Stall::none}, "issued");
   if (phases) other(LegendEntry::Kind::phase, {Unit::mbarrier, Stall::none}, "phases");
   if (faults) other(LegendEntry::Kind::report, {}, "fault");
   if (hazards) other(LegendEntry::Kind::hazard, {}, "hazard");

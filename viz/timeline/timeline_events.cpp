@@ -45,6 +45,7 @@ Doing TimelineView::doing(const Event& event) const {
   const Unit unit = record_->tracks[event.track].unit;
   if (event.kind != EventKind::wait) return {unit, Stall::none};
   Doing out{Unit::count_, event.stall};
+  if (event.stall == Stall::group) out.unit = unit_of_groups_;
   if (event.stall == Stall::mbarrier && event.cause < record_->events.size()) {
     const Event phase = record_->events[event.cause];
     out.unit = phase.kind == EventKind::phase ? completer(*record_, phase)
@@ -60,6 +61,11 @@ std::optional<double> TimelineView::waited(Stall stall) const {
 
 void TimelineView::look_at_events() {
   const std::size_t tracks = record_->tracks.size();
+  const auto has = [&](Unit unit) {
+    return std::any_of(record_->tracks.begin(), record_->tracks.end(),
+                       [&](const sim::Track& track) { return track.unit == unit; });
+  };
+  if (has(Unit::async_copy) && !has(Unit::copy_out)) unit_of_groups_ = Unit::async_copy;
   const Cycle last = timeline_->end();
   const auto end_of = [&](const Event& event) {
     return std::max(event.begin, event.end == sim::never_ends ? last : event.end);
@@ -123,7 +129,10 @@ void TimelineView::look_at_events() {
       case EventKind::folded:
         folded_ = true;
         spread({unit, Stall::none}, event.until);
-        if (event.stall != Stall::none) spread({Unit::count_, event.stall}, event.pc);
+        if (event.stall != Stall::none) {
+          const bool group = event.stall == Stall::group;
+          spread({group ? unit_of_groups_ : Unit::count_, event.stall}, event.pc);
+        }
         break;
       default:
         break;

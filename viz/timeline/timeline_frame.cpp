@@ -56,7 +56,7 @@ TimelineFrame arrange(const TimelineView& view, const TimelineChoice& choice,
   out.viewport.title = title;
   const double left = labels_width(size);
   const double axis = view.known_time() ? 2 * axis_line : axis_line;
-  const double legend = legend_height({&view}, size);
+  const double legend = viewport.legend ? legend_height({&view}, size) : 0;
   const double above =
       (title ? title_height : inside) + (viewport.notice.empty() ? 0 : notice_height);
   const double map = minimap_height(size);

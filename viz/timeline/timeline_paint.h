@@ -13,9 +13,11 @@
 
 namespace tilescope {
 
-// Units are Okabe-Ito's: copies in orange, tensor core blue, TMEM yellow, copies out sky blue,
-// warps green, barriers purple, commits, which only pass on that products are done, grey. A wait
-// has the colour of what it waits for; what only the warp itself is the cause of is grey.
+// Units are Okabe-Ito's: copies in orange, copies out the darker orange, tensor core blue, TMEM
+// yellow, warps green, barriers purple, words sent through the cluster sky blue; commits, which
+// only pass on that products are done, grey. A wait has the colour of what it waits for, loads of
+// the warp's own vermilion; what only the warp itself is the cause of is grey. No other thing is
+// blue but the accent: what is pointed at, selected, or now.
 Rgba colour_of(Doing doing, const Theme& theme);
 // Of a hatched wait: the ground, on which letters are read, and the stripes.
 Rgba ground_of(Doing doing, const Theme& theme);

@@ -106,7 +106,8 @@ PairFrame arrange(const TimelinePair& pair, const TimelineViewport& asked, doubl
   const double left = labels_width(size);
   const bool seconds = pair.below.view->known_time() && same_clock(pair);
   const double axis = seconds ? 2 * axis_line : axis_line;
-  const double legend = legend_height({pair.above.view, pair.below.view}, size);
+  const double legend =
+      viewport.legend ? legend_height({pair.above.view, pair.below.view}, size) : 0;
   const double map = minimap_height(size);
   const double top = inside + map + axis;
   const double bottom = std::max(size.height - legend - timeline_margin - inside, top + 1);
@@ -159,7 +160,7 @@ Scene build_scene(const TimelinePair& pair, const Theme& theme, const PairFrame&
   draw_heading(scene, pair.below, frame.below, below.title(), length_texts(below, than));
   draw_marks(scene, below, pair.below.choice, frame.below);
   scene.end();
-  draw_legend(scene, {&above, &below}, frame.below);
+  if (frame.below.viewport.legend) draw_legend(scene, {&above, &below}, frame.below);
   return scene;
 }
 

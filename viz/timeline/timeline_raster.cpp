@@ -243,8 +243,10 @@ class Lanes {
             std::max(end - begin, 2 * frame_.cycles_of_pixel() * pixel_)) {
           draw_shares(row, track, begin, std::max(end, begin + frame_.cycles_of_pixel() * pixel_));
         } else if (span.kind == EventKind::wait) {
-          paint(box,
-                {span.stall == Stall::mbarrier ? view_.usual_of(track) : Unit::count_, span.stall});
+          paint(box, {span.stall == Stall::mbarrier ? view_.usual_of(track)
+                      : span.stall == Stall::group  ? view_.unit_of_groups()
+                                                    : Unit::count_,
+                      span.stall});
         } else {
           paint(box, {unit, Stall::none});
         }

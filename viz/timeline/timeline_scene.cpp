@@ -149,6 +149,60 @@ void draw_saying(Scene& scene, const TimelineView& view, const TimelineFrame& fr
   }
 }
 
+// Neighbours of one lane that are of one step of K: each too narrow to say so itself.
+struct StepRun {
+  std::uint32_t step = 0;
+  EventId event = sim::no_event;  // the first
+  Box box;                        // around all of them
+  double widest = 0;
+};
+
+void draw_step_run(Scene& scene, const TimelineView& view, const TimelineFrame& frame,
+                   const StepRun& run) {
+  const std::string name = fmt::format("k{}", run.step);
+  const double wide = text_width(name, small_text, Family::sans);
+  if (run.widest >= std::max(least_label, wide + 6) || run.box.width < wide + 4) return;
+  const Rgba ground = under(view, frame, view.record().events[run.event], run.event, scene.theme);
+  Rectangle plate;  // over the gaps between them
+  plate.box = {run.box.centre().x - wide / 2 - 2, run.box.y, wide + 4, run.box.height};
+  plate.fill = Ink(ground);
+  scene.add(plate);
+  scene.add(words(run.box.centre(), name, Ink(text_on(ground)), Family::sans, Across::centre));
+}
+
+// The steps of products, which are short: said over all that are of one.
+void draw_step_runs(Scene& scene, const TimelineView& view, const TimelineFrame& frame,
+                    const TimelineFrame::Place& row) {
+  const sim::TrackId track = row.row.place.index;
+  if (!frame.viewport.steps || view.record().tracks[track].unit != Unit::tensor) return;
+  constexpr double finest = 2, apart = 12;  // pixels
+  const SeenTime seen = seen_of(view, frame, track, finest);
+  std::array<std::optional<StepRun>, 8> runs;  // by lane
+  scene.begin(view.name_of(row.row.place));
+  for (const sim::Span& span : view.timeline().spans(track, seen.from, seen.to, seen.pixels)) {
+    if (span.event == sim::no_event || span.kind != EventKind::operation) continue;
+    auto& run = runs[static_cast<std::size_t>(view.lane_of(span.event)) % runs.size()];
+    const auto step = frame.viewport.step_of(span.event);
+    const Box whole = box_of(view, frame, row, view.record().events[span.event], span.event);
+    Box box = whole;
+    box.x = std::max(whole.x, frame.lanes.x);
+    box.width = std::min(whole.right(), frame.lanes.right()) - box.x;
+    if (box.width <= 0) continue;
+    if (run && (!step || run->step != *step || box.x - run->box.right() > apart)) {
+      draw_step_run(scene, view, frame, *run);
+      run.reset();
+    }
+    if (!step) continue;
+    if (!run) run = StepRun{*step, span.event, box, 0};
+    run->box.width = std::max(run->box.right(), box.right()) - run->box.x;
+    run->widest = std::max(run->widest, box.width);
+  }
+  for (const auto& run : runs) {
+    if (run) draw_step_run(scene, view, frame, *run);
+  }
+  scene.end();
+}
+
 void draw_sayings(Scene& scene, const TimelineView& view, const TimelineFrame& frame, bool pinned) {
   for (const TimelineFrame::Place& row : frame.rows) {
     if (row.row.place.group || row.pinned != pinned) continue;
@@ -173,6 +227,7 @@ void draw_sayings(Scene& scene, const TimelineView& view, const TimelineFrame& f
       draw_saying(scene, view, frame, row, each->first, each->second);
     }
     scene.end();
+    draw_step_runs(scene, view, frame, row);
   }
 }
 
@@ -360,7 +415,7 @@ Scene build_scene(const TimelineView& view, const TimelineChoice& choice, const 
   draw_axis(scene, view, frame, choice.moment, true);
   draw_minimap(scene, view, frame, choice, store);
   draw_marks(scene, view, choice, frame);
-  draw_legend(scene, {&view}, frame);
+  if (frame.viewport.legend) draw_legend(scene, {&view}, frame);
   return scene;
 }
 

@@ -40,7 +40,7 @@ struct TimelineViewport {
   CycleRange range;   // empty: all of the run
   double scroll = 0;  // pixels of rows that are above what is seen
   double pixel_scale = 1;
-  bool title = true;
+  bool title = true, legend = true;
   double span = 0;     // time goes on so far at least: another run is on the same scale
   std::string notice;  // a line above the axis; empty: none
   std::optional<TimelineReveal> reveal;

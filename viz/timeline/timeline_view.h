@@ -151,6 +151,8 @@ class TimelineView {
   Doing doing(const sim::Event& event) const;
   // What completes the phases that a track waits for most, for waits that are drawn together.
   sim::Unit usual_of(sim::TrackId track) const { return usual_[track]; }
+  // What copies that are waited for in groups are: copies out, or cp.async where there are none.
+  sim::Unit unit_of_groups() const { return unit_of_groups_; }
   // Operations of a unit that overlap are drawn one under the other.
   int lane_of(sim::EventId event) const { return event < lanes_.size() ? lanes_[event] : 0; }
   int lanes_of(sim::TrackId track) const { return lane_counts_[track]; }
@@ -188,7 +190,8 @@ class TimelineView {
   std::vector<Density> block_warps_;     // of blocks: all warps together
   std::vector<std::uint32_t> warps_of_;  // by group: which of these; none
   std::vector<sim::Unit> usual_;         // by track
-  std::vector<std::uint8_t> lanes_;      // by event
+  sim::Unit unit_of_groups_ = sim::Unit::copy_out;
+  std::vector<std::uint8_t> lanes_;  // by event
   std::vector<std::uint8_t> lane_counts_;
   std::vector<sim::Cycle> queues_;
   std::vector<sim::Unit> completed_by_;  // by track: of a barrier, who completes most phases

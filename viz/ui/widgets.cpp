@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "viz/ui/icons.h"
 #include "viz/ui/style.h"
 
 namespace tilescope::ui {
@@ -43,13 +44,60 @@ void Brush::line(float x0, float y0, float x1, float y1) const {
                       packed(theme.line));
 }
 
-float button_width(const Brush& brush, const std::string& words) {
-  return std::round(text_width(brush.fonts.words(TextSize::small), words)) + 24;
+namespace {
+
+constexpr float kIconGap = 7;  // between an icon and its words
+
+float icon_room(std::optional<Icon> icon) {
+  return icon ? icon_size + kIconGap : 0;
 }
 
-bool button(const Brush& brush, const char* id, const std::string& words, ImVec2 at, float width,
-            bool enabled, bool loud) {
-  if (width <= 0) width = button_width(brush, words);
+// What a button stands on: paper with a line around it.
+void button_ground(const Brush& brush, ImVec2 at, ImVec2 high, bool held, bool hovered,
+                   bool marked) {
+  brush.box(at.x, at.y, high.x - at.x, high.y - at.y, Role::paper, kRadius);
+  const Ink fill = marked ? Ink(Role::accent, 0.14) : shade(held, hovered);
+  brush.list->AddRectFilled(at, high, packed(fill, brush.theme), kRadius);
+  brush.list->AddRect(at, high, packed(brush.theme.line), kRadius);
+}
+
+float width_with(const Brush& brush, const std::string& words, std::optional<Icon> icon) {
+  const float text = text_width(brush.fonts.words(TextSize::small), words);
+  return std::round(text + icon_room(icon)) + 24;
+}
+
+}  // namespace
+
+float button_width(const Brush& brush, const std::string& words) {
+  return width_with(brush, words, icon_of(words));
+}
+
+float word_button_width(const Brush& brush, const std::string& words) {
+  return width_with(brush, words, {});
+}
+
+bool icon_button(const Brush& brush, const char* id, const std::string& words, ImVec2 at,
+                 bool enabled, bool marked) {
+  ImGui::SetCursorScreenPos(at);
+  ImGui::PushID(id);
+  const bool clicked =
+      ImGui::InvisibleButton("button", {icon_button_width, button_height}) && enabled;
+  const ImVec2 high{at.x + icon_button_width, at.y + button_height};
+  button_ground(brush, at, high, ImGui::IsItemActive() && enabled,
+                ImGui::IsItemHovered() && enabled, marked);
+  draw_icon(*brush.list, icon_of(words).value_or(Icon::forth),
+            {at.x + icon_button_width / 2, at.y + button_height / 2},
+            packed(Ink(enabled ? Role::text : Role::quiet, enabled ? 1 : 0.6), brush.theme));
+  focus_frame(brush, at, high);
+  ImGui::PopID();
+  return clicked;
+}
+
+namespace {
+
+bool draw_button(const Brush& brush, const char* id, const std::string& words,
+                 std::optional<Icon> icon, ImVec2 at, float width, bool enabled, bool loud,
+                 bool marked) {
   ImGui::SetCursorScreenPos(at);
   ImGui::PushID(id);
   const bool clicked = ImGui::InvisibleButton("button", {width, button_height}) && enabled;
@@ -59,12 +107,17 @@ bool button(const Brush& brush, const char* id, const std::string& words, ImVec2
     brush.box(at.x, at.y, width, button_height, Role::accent, kRadius);
     if (hovered) brush.list->AddRectFilled(at, high, IM_COL32(0, 0, 0, held ? 48 : 24), kRadius);
   } else {
-    brush.box(at.x, at.y, width, button_height, Role::paper, kRadius);
-    brush.list->AddRectFilled(at, high, packed(shade(held, hovered), brush.theme), kRadius);
-    brush.list->AddRect(at, high, packed(brush.theme.line), kRadius);
+    button_ground(brush, at, high, held, hovered, marked);
   }
   ImFont* font = brush.fonts.words(TextSize::small);
-  const float x = at.x + (width - text_width(font, words)) / 2, y = at.y + button_height / 2;
+  const float room = icon_room(icon), y = at.y + button_height / 2;
+  const float x = at.x + (width - text_width(font, words) - room) / 2 + room;
+  if (icon) {
+    const ImU32 ink = loud && enabled
+                          ? packed(text_on(brush.theme.accent))
+                          : packed(Ink(enabled ? Role::text : Role::quiet), brush.theme);
+    draw_icon(*brush.list, *icon, {x - room + icon_size / 2, y}, ink);
+  }
   if (loud && enabled) {
     const Rgba ink = text_on(brush.theme.accent);
     const float em = brush.fonts.em_of(font);
@@ -79,10 +132,22 @@ bool button(const Brush& brush, const char* id, const std::string& words, ImVec2
   return clicked;
 }
 
+}  // namespace
+
+bool button(const Brush& brush, const char* id, const std::string& words, ImVec2 at, float width,
+            bool enabled, bool loud, bool marked) {
+  if (width <= 0) width = button_width(brush, words);
+  return draw_button(brush, id, words, icon_of(words), at, width, enabled, loud, marked);
+}
+
+bool word_button(const Brush& brush, const char* id, const std::string& words, ImVec2 at) {
+  return draw_button(brush, id, words, {}, at, word_button_width(brush, words), true, false, false);
+}
+
 float segmented_width(const Brush& brush, const Choice& choice, float spared) {
   float width =
       choice.title.empty() ? 0 : text_width(brush.fonts.words(TextSize::small), choice.title) + 8;
-  for (const Tab& option : choice.options) width += button_width(brush, option.label) - spared;
+  for (const Tab& option : choice.options) width += word_button_width(brush, option.label) - spared;
   return std::round(width);
 }
 
@@ -98,7 +163,7 @@ const std::string* segmented(const Brush& brush, const Choice& choice, ImVec2 at
   const float begin = x;
   ImGui::PushID(choice.title.c_str());
   for (const Tab& option : choice.options) {
-    const float width = button_width(brush, option.label) - spared;
+    const float width = word_button_width(brush, option.label) - spared;
     ImGui::SetCursorScreenPos({x, at.y});
     if (ImGui::InvisibleButton(option.label.c_str(), {width, button_height})) {
       clicked = &option.command;
@@ -122,7 +187,7 @@ const std::string* segmented(const Brush& brush, const Choice& choice, ImVec2 at
 }
 
 float menu_button_width(const Brush& brush, const std::string& words) {
-  return button_width(brush, words) + kMark;
+  return word_button_width(brush, words) + kMark;
 }
 
 bool menu_button(const Brush& brush, const char* id, const std::string& words, ImVec2 at) {
@@ -145,7 +210,7 @@ bool menu_button(const Brush& brush, const char* id, const std::string& words, I
 }
 
 bool list_row(const Brush& brush, const char* id, const std::string& label,
-              const std::string& detail, int level, bool current) {
+              const std::string& detail, int level, bool current, std::optional<bool> open) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
   ImGui::PushID(id);
@@ -160,7 +225,13 @@ bool list_row(const Brush& brush, const char* id, const std::string& label,
   }
   ImFont* font = brush.fonts.words(TextSize::small);
   const float x = at.x + 8 + static_cast<float>(level) * kIndent;
-  brush.text(x, at.y + kRow / 2, font, Role::text, cut_in_the_middle(font, label, high.x - 8 - x));
+  const float room = open ? 24 : 8;
+  brush.text(x, at.y + kRow / 2, font, Role::text,
+             cut_in_the_middle(font, label, high.x - room - x));
+  if (open) {
+    draw_icon(*brush.list, *open ? Icon::unfolded : Icon::folded, {high.x - 14, at.y + kRow / 2},
+              packed(Role::quiet, brush.theme));
+  }
   // Inside the row, since the list cuts off what lies beside it.
   focus_frame(brush, {at.x + 3, at.y + 3}, {high.x - 3, high.y - 3});
   if (hovered && !detail.empty()) tooltip(brush, detail);

@@ -4,6 +4,7 @@
 
 #include <imgui.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,12 +31,20 @@ struct Brush {
 // accent. True if that is here.
 bool focus_frame(const Brush& brush, ImVec2 low, ImVec2 high, bool text_field = false);
 
-// A button with words on it; `loud` is the one action that the view is about. True when clicked.
-// `width` 0: as wide as the words ask for.
+// A button with words on it, behind their icon where they have one (icons.h); `loud` is the one
+// action that the view is about. True when clicked. `width` 0: as wide as the words ask for.
+// `marked`: what it turns on is on.
 bool button(const Brush& brush, const char* id, const std::string& words, ImVec2 at, float width,
-            bool enabled, bool loud = false);
+            bool enabled, bool loud = false, bool marked = false);
 float button_width(const Brush& brush, const std::string& words);
+// The words alone, without their icon.
+bool word_button(const Brush& brush, const char* id, const std::string& words, ImVec2 at);
+float word_button_width(const Brush& brush, const std::string& words);
 inline constexpr float button_height = 32;
+// The icon alone, where words have no room: they are said under the pointer.
+bool icon_button(const Brush& brush, const char* id, const std::string& words, ImVec2 at,
+                 bool enabled, bool marked = false);
+inline constexpr float icon_button_width = button_height;
 
 // Options beside each other, the current one marked. Answers the command of the one clicked.
 // `spared`: pixels that each option is narrower, where they crowd.
@@ -48,8 +57,9 @@ float menu_button_width(const Brush& brush, const std::string& words);
 
 // A row of a list that can be clicked; the text is cut in the middle where it is too wide, and
 // whole on hover.
+// `open`: of a row that folds those below it, at its right end an arrow.
 bool list_row(const Brush& brush, const char* id, const std::string& label,
-              const std::string& detail, int level, bool current);
+              const std::string& detail, int level, bool current, std::optional<bool> open = {});
 
 // A heading in a panel, and a name with its value under it or beside it.
 void heading(const Brush& brush, const std::string& words);

@@ -7,6 +7,7 @@
 #include "viz/session/fault_view.h"
 #include "viz/session/start_card.h"
 #include "viz/session/theatre_session.h"
+#include "viz/ui/icons.h"
 #include "viz/ui/style.h"
 #include "viz/ui/window_ui.h"
 
@@ -36,7 +37,7 @@ void WindowUi::draw_outline(Brush brush, const Session& session, const Backend& 
     int index = 0;
     for (const OutlineItem& item : section.items) {
       ImGui::PushID(index++);
-      if (list_row(brush, "item", item.label, item.detail, item.level, item.current)) {
+      if (list_row(brush, "item", item.label, item.detail, item.level, item.current, item.open)) {
         issue(item.command);
       }
       // What was just unfolded, maybe by a command from elsewhere, is where one looks.
@@ -71,11 +72,25 @@ void WindowUi::draw_strip(const Brush& brush, const Session& session, const Back
   const Strip shown = strip(session, backend);
   const float right = shown.share ? 400 : 0;
   float x = at.x + 16;
+  // Where they would take most of the strip, icons whose meaning is sure stand alone, and the
+  // others are words.
+  float wide = 0;
+  for (const Tab& action : shown.actions) wide += button_width(brush, action.label) + 8;
+  const bool narrow = wide > size.x * 0.55f;
   for (const Tab& action : shown.actions) {
-    if (button(brush, action.label.c_str(), action.label, {x, at.y + 12}, 0, true)) {
-      issue(action.command);
-    }
-    x += button_width(brush, action.label) + 8;
+    const auto icon = icon_of(action.label);
+    const bool sure = icon && *icon != Icon::forth && *icon != Icon::backward;
+    const char* id = action.label.c_str();
+    const ImVec2 place{x, at.y + 12};
+    const bool clicked = !narrow ? button(brush, id, action.label, place, 0, true)
+                         : sure  ? icon_button(brush, id, action.label, place, true)
+                                 : word_button(brush, id, action.label, place);
+    if (clicked) issue(action.command);
+    if (narrow && sure && ImGui::IsItemHovered()) tooltip(brush, action.label);
+    x += (!narrow ? button_width(brush, action.label)
+          : sure  ? icon_button_width
+                  : word_button_width(brush, action.label)) +
+         8;
   }
   if (!shown.actions.empty()) x += 8;
   // All, where they have room; else as many as have more of it, around the current one.

@@ -48,28 +48,40 @@ void WindowUi::draw_top(const Brush& brush, Session& session, const Backend& bac
       {session.state.dark ? "Light" : "Dark", session.state.dark ? "theme light" : "theme dark",
        true, false},
   };
-  // The field comes first: where it would be narrow, what also has a key or is seldom needed goes.
+  // The field comes first: where it would be narrow, icons stand alone, but for the action that the
+  // window is about; then what also has a key or is seldom needed goes.
+  bool alone = false;
+  const auto width_of = [&](const Action& action) {
+    const bool icon = alone && &action != &actions.front();
+    return icon ? icon_button_width : button_width(brush, action.words);
+  };
   const auto all_of_them = [&] {
     float width = 0;
-    for (const Action& action : actions) width += button_width(brush, action.words) + 8;
+    for (const Action& action : actions) width += width_of(action) + 8;
     return width;
   };
-  constexpr float least_field = 280;
-  while (actions.size() > 2 &&
-         at.x + size.x - kMargin - all_of_them() - 8 - field_x < least_field) {
-    actions.pop_back();
-  }
+  const auto field_room = [&] { return at.x + size.x - kMargin - all_of_them() - 8 - field_x; };
+  constexpr float least_field = 280, enough = 400;
+  alone = field_room() < enough;
+  while (actions.size() > 2 && field_room() < least_field) actions.pop_back();
   const float width = all_of_them();
   float x = at.x + size.x - kMargin - width + 8;
   const float field_width = std::max(80.0f, x - 16 - field_x);
   draw_field(brush, session, backend, {field_x, at.y + kFieldTop}, field_width);
   for (const Action& action : actions) {
-    if (button(brush, action.command.c_str(), action.words, {x, at.y + kFieldTop}, 0,
-               action.enabled, action.loud)) {
-      issue(action.command);
-    }
-    if (!action.about.empty() && ImGui::IsItemHovered()) tooltip(brush, action.about);
-    x += button_width(brush, action.words) + 8;
+    const ImVec2 place{x, at.y + kFieldTop};
+    const bool icon = alone && &action != &actions.front();
+    const bool clicked =
+        icon ? icon_button(brush, action.command.c_str(), action.words, place, action.enabled)
+             : button(brush, action.command.c_str(), action.words, place, 0, action.enabled,
+                      action.loud);
+    if (clicked) issue(action.command);
+    const std::string about = !icon ? action.about
+                              : action.about.empty()
+                                  ? action.words
+                                  : fmt::format("{}: {}", action.words, action.about);
+    if (!about.empty() && ImGui::IsItemHovered()) tooltip(brush, about);
+    x += width_of(action) + 8;
   }
   const auto part = [&](TourStep::Part which, float from, float wide) {
     parts_[static_cast<std::size_t>(which)] = {{from - 4, at.y + kFieldTop - 4},

@@ -110,6 +110,7 @@ class WindowUi {
   void draw_edit_head(const Brush& brush, const EditState& editing, ImVec2 at, float width);
   void draw_complaints(Brush brush, const Build& build, const std::vector<std::string>& lines,
                        ImVec2 at, ImVec2 size);
+  float draw_legend_button(const Brush& brush, const Session& session, ImVec2 end, float room);
   void draw_folded(const Brush& brush, const Choice& choice, ImVec2 at);
   void draw_menu(const Brush& brush);
   void draw_empty(const Brush& brush, const Emptiness& empty, ImVec2 at, ImVec2 size);

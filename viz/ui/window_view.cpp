@@ -118,8 +118,9 @@ void WindowUi::draw_sizes(const Brush& brush, const Session& session, ImVec2 at)
 // in a menu behind the others, and what is left over of the choices is in the palette.
 void WindowUi::draw_controls(const Brush& brush, const Session& session, ImVec2 at, float width) {
   brush.line(at.x, at.y + kControls - 1, at.x + width, at.y + kControls - 1);
-  const float y = at.y + 8, right = at.x + width - 16;
-  float x = at.x + 16;
+  const float y = at.y + 8;
+  float x = at.x + 16, right = at.x + width - 16;
+  if (offers_legend(session)) right -= draw_legend_button(brush, session, {right, y}, width) + 8;
   const auto show = [&](const Shown& shown, float from) {
     if (shown.folded) return draw_folded(brush, shown.choice, {from, y});
     if (const std::string* command = segmented(brush, shown.choice, {from, y}, shown.spared))
@@ -154,6 +155,23 @@ void WindowUi::draw_controls(const Brush& brush, const Session& session, ImVec2 
     show(each, from);
     from += wide + kGap;
   }
+}
+
+// At the right end, what colours mean: shown or folded. Answers how wide it is.
+float WindowUi::draw_legend_button(const Brush& brush, const Session& session, ImVec2 end,
+                                   float room) {
+  constexpr float for_words = 1080;
+  const bool shown = session.legend_shown, words = room >= for_words;
+  const float wide = words ? button_width(brush, "Legend") : icon_button_width;
+  const ImVec2 at{end.x - wide, end.y};
+  const bool clicked = words ? button(brush, "legend", "Legend", at, 0, true, false, shown)
+                             : icon_button(brush, "legend", "Legend", at, true, shown);
+  if (clicked) issue(shown ? "legend hide" : "legend show");
+  if (ImGui::IsItemHovered()) {
+    tooltip(brush, shown ? "Legend: folds what colours mean (L)"
+                         : "Legend: shows what colours mean, at the foot of the view (L)");
+  }
+  return wide;
 }
 
 void WindowUi::draw_folded(const Brush& brush, const Choice& choice, ImVec2 at) {

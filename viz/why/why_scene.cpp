@@ -36,17 +36,29 @@ class Painter {
       : scene_(scene), s_(shown), size_(size), changed_(shown.answer.what.changes()) {}
 
   WhyFrame paint(Scroll& scroll) {
+    // In a small room it is a page: one under the other, and scrolled whole.
+    const bool page = size_.width < 620 || size_.height < 420;
+    if (page) scene_.begin("page", Box{0, 0, size_.width, size_.height});
+    const double top = page ? -scroll.at : 0;
     const sim::Record& record = s_.view.record();
     const std::string unit = record.timed ? "cycles" : "instructions";
+    const std::string title =
+        fmt::format("Why {} takes {} {}", record.kernel, count(s_.view.run().end), unit);
     draw_title(scene_,
-               fmt::format("Why {} takes {} {}", record.kernel, count(s_.view.run().end), unit),
-               {edge, 24});
+               fitted(title, size_.width - 2 * edge, heading_text, Family::sans, FontWeight::bold),
+               {edge, top + 24});
     if (s_.view.run().path.empty()) {
       scene_.add(
           words({edge, 54}, "The record has no events whose causes are known.", Role::quiet));
+      if (page) scene_.end();
       return frame_;
     }
     scale_ = std::max(s_.view.run().end, 1.0);
+    if (page) {
+      paint_page(top, scroll);
+      scene_.end();
+      return frame_;
+    }
     const double asks = std::min(340.0, size_.width * 0.4);
     right_ = size_.width - asks - between_groups;
     double y = draw_sentence(50);
@@ -62,34 +74,50 @@ class Painter {
  private:
   static constexpr double edge = 16, label = 104;
 
+  void paint_page(double top, Scroll& scroll) {
+    right_ = size_.width - edge;
+    double y = draw_sentence(top + 50);
+    y = draw_shares(y + 6);
+    y = draw_chain(y + 8, s_.view.run(), changed_ ? "as it is" : "");
+    if (changed_) y = draw_chain(y + 8, s_.answer, text_of(s_.answer.what));
+    y = draw_axis(y);
+    y = draw_asks({edge, y + 16, size_.width - 2 * edge, 1e6});
+    y = draw_list({0, y + 16, size_.width, 1e6}, scroll);
+    frame_.scroll = std::max(0.0, y + edge - top - size_.height);
+    scroll.at = std::min(scroll.at, frame_.scroll);
+  }
+
   static std::string count(double cycles) {
     return grouped(static_cast<std::uint64_t>(std::llround(std::max(0.0, cycles))));
   }
+  // As the timeline has them: copies orange, those out the darker orange, products blue, TMEM
+  // yellow, warps green, barriers purple, loads of the warp's own vermilion.
   Rgba colour(PathKind kind) const {
     const auto of = [&](int i) { return category(i, s_.theme.dark); };
+    constexpr int brown = 16;
     switch (kind) {
       case PathKind::copies_in:
-        return of(1);
-      case PathKind::copies_out:
-        return of(5);
-      case PathKind::products:
         return of(0);
+      case PathKind::copies_out:
+        return of(brown);
+      case PathKind::products:
+        return of(4);
       case PathKind::moves:
-        return of(2);
+        return of(3);
       case PathKind::wakes:
         return of(6);
       case PathKind::commit:
         return mix(s_.theme.paper, of(6), 0.55);
       case PathKind::drains:
-        return mix(s_.theme.paper, of(5), 0.5);
+        return mix(s_.theme.paper, of(brown), 0.5);
       case PathKind::start:
         return mix(s_.theme.paper, s_.theme.text, 0.14);
       case PathKind::memory:
-        return of(4);
+        return of(5);
       case PathKind::queued:
-        return mix(s_.theme.paper, of(3), 0.75);
+        return mix(s_.theme.paper, s_.theme.text, 0.5);
       case PathKind::runs:
-        return mix(s_.theme.paper, s_.theme.text, 0.65);
+        return of(2);
       default:
         return mix(s_.theme.paper, s_.theme.text, 0.28);
     }
@@ -298,7 +326,8 @@ class Painter {
     return 10 * ten;
   }
 
-  void draw_asks(const Box& room) {
+  // Answers where it ends.
+  double draw_asks(const Box& room) {
     scene_.begin("what if");
     double y = room.y + 8;
     scene_.add(words({room.x, y}, "What if", FontWeight::bold));
@@ -365,19 +394,25 @@ class Painter {
       y += 16;
     }
     scene_.end();
+    return y;
   }
 
-  void draw_list(const Box& room, Scroll& scroll) {
-    if (room.height < table_titles + 2 * table_row) return;
+  // As high as its room, or, on a page, as its rows: answers where it ends.
+  double draw_list(Box room, Scroll& scroll) {
+    if (room.height < table_titles + 2 * table_row) return room.bottom();
+    const bool page = room.height > 1e5, narrow = room.width < 560;
     Table table;
     table.name = "chain as a list";
     table.columns = {{"from", Across::right, Family::mono, 76},
                      {"takes", Across::right, Family::mono, 68},
-                     {"what"},
-                     {"where"},
-                     {"line"}};
+                     {"what"}};
     table.columns[2].stretches = true;
-    table.columns[4].spared = 1;
+    if (!narrow) {
+      table.columns.insert(table.columns.end(), {{"where"}, {"line"}});
+      table.columns[4].spared = 1;
+    } else {
+      table.columns[2].title = "what, and where";
+    }
     std::size_t inside = 0;
     for (const sim::PathLine& line : s_.view.lines()) {
       if (line.period) {
@@ -390,19 +425,33 @@ class Painter {
       TableRow row;
       row.cells = {{count(static_cast<double>(line.from)), Role::quiet},
                    {count(static_cast<double>(line.takes))},
-                   {(line.times > 1 ? "    " : "") + line.what},
-                   {line.where, Role::quiet},
-                   {line.line, Role::quiet}};
+                   {(line.times > 1 ? "    " : "") + line.what}};
+      if (!narrow)
+        row.cells.insert(row.cells.end(), {{line.where, Role::quiet}, {line.line, Role::quiet}});
       row.cells[0].fill = Ink(mix(s_.theme.paper, colour(line.kind), 0.45));
       row.cells[0].ink = Role::text;
       if (line.event != sim::no_event) {
         row.command = fmt::format("pick event {}", line.event);
         row.hint = "shows it in the timeline";
       }
-      table.rows.push_back(std::move(row));
+      table.rows.push_back(row);
+      // Where there is no room beside it, who and which line are told below.
+      std::string place = line.where;
+      if (!line.line.empty()) place += (place.empty() ? "" : ", ") + line.line;
+      if (narrow && !place.empty()) {
+        row.cells = {{}, {}, {std::move(place), Role::quiet}};
+        table.rows.push_back(std::move(row));
+      }
       if (inside > 0) --inside;
     }
-    frame_.scroll = draw_table(scene_, table, room, scroll);
+    if (!page) {
+      frame_.scroll = draw_table(scene_, table, room, scroll);
+      return room.bottom();
+    }
+    Scroll whole;
+    room.height = table_titles + static_cast<double>(table.rows.size()) * table_row + 2;
+    draw_table(scene_, table, room, whole);
+    return room.bottom();
   }
 
   Scene& scene_;
