@@ -161,6 +161,7 @@ std::string text(const WaitKey& key) {
         return "an mbarrier";
     }
   }
+  if (key.stall == Stall::siblings && key.by == Unit::warp) return "nanosleep";
   const std::string_view name = name_of(key.stall), waits = "waits for ";
   return std::string(name.substr(name.starts_with(waits) ? waits.size() : 0));
 }

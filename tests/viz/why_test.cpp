@@ -75,6 +75,16 @@ TEST(WhyView, ThePictureSaysTheTimeAndWhatItWentTo) {
                           [](const Target& t) { return t.command.starts_with("pick event "); }));
 }
 
+// Where there is room for it, whole.
+TEST(WhyView, WhatIsLeftOutIsSaidToItsEnd) {
+  const auto view = why();
+  for (const Size size : {Size{1000, 900}, Size{1280, 1000}, Size{2000, 1400}}) {
+    const Drawn d = draw(*view, {.copies = 0.5}, size);
+    EXPECT_TRUE(says(d.scene, "to which SM.")) << size.width;
+    EXPECT_FALSE(says(d.scene, "\u2026")) << size.width;
+  }
+}
+
 TEST(WhyView, WhatIsAskedStandsBelowOnTheSameScale) {
   const auto view = why();
   const Drawn d = draw(*view, {.copies = 0.5});

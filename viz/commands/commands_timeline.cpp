@@ -259,8 +259,14 @@ Answer run_find(Session& session, Backend&, std::string_view arguments) {
     const std::size_t hits = hits_in(view, *filter, timeline_frame(session).viewport.range);
     return fmt::format("{}{} in view.", grouped(hits), hits == most_hits ? " or more" : "");
   }
-  sim::EventId id = next_hit(view, *filter, sim::no_event, from);
-  if (id == sim::no_event) id = next_hit(view, *filter, sim::no_event, 0);
+  // Of the CTA that is looked at, where it has any.
+  sim::EventFilter own = *filter;
+  if (!own.block) own.block = session.state.spot.block;
+  sim::EventId id = sim::no_event;
+  for (const sim::EventFilter* each : {&own, &*filter}) {
+    if (id == sim::no_event) id = next_hit(view, *each, sim::no_event, from);
+    if (id == sim::no_event) id = next_hit(view, *each, sim::no_event, 0);
+  }
   const Answer out =
       go_to_hit(session, *filter, id, fmt::format("Nothing of this run is `{}`.", text));
   if (out) choice.search = text;

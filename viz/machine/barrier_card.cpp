@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <set>
 
+#include "core/run/deadlock_cause.h"
 #include "core/sim/stepping/find_block.h"
 #include "core/sim/time/wait.h"
 #include "viz/scene/items.h"
@@ -75,20 +77,57 @@ std::vector<sim::Attendance> absent(const sim::MbarrierState& b) {
   return out;
 }
 
+// Of the run that nobody goes on with: what its cause says of this mbarrier. Null: nothing.
+const DeadlockCause::WaitedFor* told_of(const sim::Machine& machine, const sim::Block& block,
+                                        const sim::MbarrierState& b) {
+  using Of = DeadlockCause::WaitedFor::Of;
+  const auto& reports = machine.reports();
+  if (reports.empty() || !reports.back().deadlock) return nullptr;
+  for (const auto& each : reports.back().deadlock->barriers) {
+    const bool same = each.of == Of::mbarrier && each.block == block.number &&
+                      each.object == b.offset && each.phase == b.phase;
+    if (same) return &each;
+  }
+  return nullptr;
+}
+
+// Who could have arrived, and why they did not.
+CardLines could_have_come(const sim::Machine& machine, const sim::Block& block,
+                          const DeadlockCause::WaitedFor& told) {
+  const DeadlockCause& cause = *machine.reports().back().deadlock;
+  CardLines out;
+  for (const DeadlockCause::Source& source : told.sources) {
+    for (const DeadlockCause::NotCome& why : source.not_come) {
+      if (!source.arrives) continue;
+      const sim::Block* home = machine.member(block, why.warps.rank);
+      const auto warp = static_cast<u32>(std::countr_zero(why.warps.mask | std::uint64_t{1} << 63));
+      out.push_back({"",
+                     fmt::format("{} by {}, at {}: {}", source.opcode, warps_text(cause, why),
+                                 place_words(source.site), why_text(cause, why)),
+                     look_at_line((home ? *home : block).number, warp, source.site), false});
+    }
+  }
+  return out;
+}
+
 // `lacks`: they are what keeps the run from going on.
 void add_missing(const sim::Machine& machine, const sim::Block& block, const sim::MbarrierState& b,
                  bool lacks, CardLines& out) {
   if (b.pending == 0) return;
   const std::vector<sim::Attendance> who = absent(b);
   std::string text = fmt::format("{} of {} arrivals", b.pending, std::max(b.pending, b.expected));
-  if (who.empty()) {
+  const auto* told = who.empty() ? told_of(machine, block, b) : nullptr;
+  CardLines some;
+  if (told) some = could_have_come(machine, block, *told);
+  if (!some.empty()) {
+    text += ", which could come by:";
+  } else if (who.empty()) {
     text += b.phase == 0 ? ": it is the first phase, so nothing is known of who arrives"
                          : ": all who came in the phase before have come";
   } else {
     text += fmt::format("; who came in phase {}, but not in this one:", b.phase - 1);
   }
   out.push_back({lacks ? "missing" : "to come", std::move(text), "", lacks});
-  CardLines some;
   for (const sim::Attendance& each : who) {
     some.push_back(attendance_line(machine, block, each, ""));
     some.back().wrong = lacks;

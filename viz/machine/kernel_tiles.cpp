@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
+#include <vector>
 
 #include "core/diff/heat_map.h"
 #include "viz/scene/items.h"
@@ -152,24 +154,39 @@ double draw_kernel_tiles(Scene& scene, const KernelCard& card, const KernelRun* 
   const std::int64_t row = rows / 2, column = columns / 2;
   const double high = d.height / static_cast<double>(rows),
                wide = d.width / static_cast<double>(columns);
-  const Box tile{d.x + wide * static_cast<double>(column), d.y + high * static_cast<double>(row),
-                 wide, high};
   const bool tiled = card.tile.size() >= 2;
+  // All that its CTA wrote, where that is known: a CTA may make several.
+  const bool known = knows_writers(run, rows, columns);
+  std::vector<Box> marked;
+  std::set<double> downwards, along;  // where these begin
+  for (std::int64_t i = 0; tiled && i < rows * columns; ++i) {
+    const auto writer = [&](std::int64_t part) {
+      return run->writers[static_cast<std::size_t>(part)];
+    };
+    const std::int64_t told = row * columns + column;
+    if (i != told && !(known && writer(told) >= 0 && writer(i) == writer(told))) continue;
+    marked.push_back({d.x + wide * static_cast<double>(i % columns),
+                      d.y + high * static_cast<double>(i / columns), wide, high});
+    downwards.insert(marked.back().y);
+    along.insert(marked.back().x);
+  }
   if (product) {
     const Box a{room.x, d.y, k * scale, d.height},
         b{d.x, d.y - caption - k * scale, d.width, k * scale};
     draw_sheet(scene, a);
     draw_sheet(scene, b);
-    if (tiled) {
-      scene.add(Rectangle{{a.x, tile.y, a.width, tile.height}, Ink(Role::accent, 0.22), {}, 0});
-      scene.add(Rectangle{{tile.x, b.y, tile.width, b.height}, Ink(Role::accent, 0.22), {}, 0});
+    for (const double y : downwards) {
+      scene.add(Rectangle{{a.x, y, a.width, high}, Ink(Role::accent, 0.22), {}, 0});
+    }
+    for (const double x : along) {
+      scene.add(Rectangle{{x, b.y, wide, b.height}, Ink(Role::accent, 0.22), {}, 0});
     }
     caption_of(scene, *down->tensor, {a.x, a.y - 10}, a.width, down->turned);
     caption_of(scene, *across->tensor, {b.x, b.y - 10}, room.right() - b.x, across->turned);
   }
   caption_of(scene, *output, {d.x, d.y - 10}, room.right() - d.x);
   draw_parts(scene, run, d, rows, columns);
-  if (tiled) scene.add(Rectangle{tile, {}, {Role::accent, 2, false}, 0});
+  for (const Box& box : marked) scene.add(Rectangle{box, {}, {Role::accent, 2, false}, 0});
   scene.end();
 
   scene.begin("tile map");
@@ -182,7 +199,12 @@ double draw_kernel_tiles(Scene& scene, const KernelCard& card, const KernelRun* 
                        card.tile[card.tile.size() - 2], card.tile.back());
   }
   if (!text.empty()) text += " ";
-  if (knows_writers(run, rows, columns)) text += "A colour is the CTA that wrote a part.";
+  if (known) text += "A colour is the CTA that wrote a part.";
+  if (known && marked.size() > 1) {
+    text +=
+        fmt::format(" Marked are the {} of CTA {}, and what of A and B goes into them.",
+                    marked.size(), run->writers[static_cast<std::size_t>(row * columns + column)]);
+  }
   if (!run) text += "Which CTA makes which is seen when it has run.";
   double y = d.bottom() + 16;
   for (const std::string& line : wrapped(text, room.width, 2)) {

@@ -113,7 +113,7 @@ void ProductPainter::draw_head() {
   const double width = size_.width - 2 * edge;
   std::string sentence = product_sentence(v_);
   // Where the room is narrow, its beginning alone.
-  for (const std::string_view end : {", D ", ": ", ", k-step ", " of "}) {
+  for (const std::string_view end : {", D ", ", here", ": ", ", k-step ", " of "}) {
     if (text_width(sentence, heading_text, Family::sans, FontWeight::bold) <= width) break;
     sentence = sentence.substr(0, sentence.find(end));
   }
@@ -190,10 +190,15 @@ std::string product_sentence(const ProductView& view) {
                                 : fmt::format("CTA {}", view.block);
   std::string step = k_step_text(view);
   if (!step.empty()) step = ", k-step " + step;
-  return fmt::format("{}, product {} of {}{}: {} x {} x {}{}, D {} A B, {} times {} into {}",
+  // A pair multiplies together, and each has half of D's rows.
+  const bool pair = p.pair && p.b_from.blocks.size() == 2;
+  const std::string by = pair ? fmt::format(" by CTAs {} and {}, here CTA {}'s {} rows",
+                                            p.b_from.blocks[0], p.b_from.blocks[1], view.block, p.m)
+                              : "";
+  return fmt::format("{}, product {} of {}{}: {} x {} x {}{}{}, D {} A B, {} times {} into {}",
                      view.instruction_name(), counted_text(view.number, view.count), whose, step,
-                     p.m, p.n, p.k, p.sparse ? ", half of A zeros" : "", p.accumulate ? "+=" : "=",
-                     a_type(p), b_type(p), d_type(p));
+                     pair ? 2 * p.m : p.m, p.n, p.k, by, p.sparse ? ", half of A zeros" : "",
+                     p.accumulate ? "+=" : "=", a_type(p), b_type(p), d_type(p));
 }
 
 std::string place_text(const ProductView& view, const ElementPlace& place) {

@@ -63,11 +63,13 @@ void draw_tile(Scene& scene, const StageContents& stage, std::size_t i, const Bo
   const std::string label =
       fmt::format("{}{}k{}", tile.label, tile.label.empty() ? "" : " ", stage.step);
   const bool two = box.height > 34;
-  const Ink ink = used ? Ink(Role::text) : Ink(text_on(solid));
+  // Over the hatching of what is not there yet stand letters of text.
+  const bool over_paper = used || (coming && tile.share < 0.9);
+  const Ink ink = over_paper ? Ink(Role::text) : Ink(text_on(solid));
   if (text_width(label, small_text, Family::sans, FontWeight::bold) > box.width) return;
   scene.add(words({box.centre().x, box.centre().y - (two ? 8 : 0)}, label, Across::centre,
                   FontWeight::bold, ink));
-  const std::string state(coming ? "there" : name_of(stage.state));
+  const std::string state(coming && tile.share >= 1 ? "there" : name_of(stage.state));
   if (two && i == 0 && text_width(state, small_text, Family::sans) < box.width - 4) {
     scene.add(words({box.centre().x, box.centre().y + 9}, state, Across::centre, ink));
   }

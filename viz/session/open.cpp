@@ -286,6 +286,9 @@ void show_result(Session& session, FinishedRun run) {
   // and a layout, give way to what the run made.
   const bool first = state.view == ViewName::kernel || shows_layout(state.view);
   if (first && state.view == session.view_at_run) state.view = view_after_run(state);
+  // What was not promised is said first: a run that goes by it is not watched as a good one is.
+  const bool plays = first && state.view == ViewName::theatre;
+  if (plays && state.kernel && hazards_of(*state.result)) state.view = ViewName::kernel;
   session.stands_at_end = state.result->end != RunResult::End::fault;
   if (state.result->end == RunResult::End::fault) show_fault(state);
   show_in_field(session);

@@ -55,6 +55,7 @@ Meaning meaning_of_field(const Session& session) {
     return {state.kernel ? state.kernel->help : "", false};
   }
   if (!state.layout || state.layout->panels().empty()) return {};
+  if (!state.study.beside.empty()) return {"beside " + state.study.beside, true};
   const Panel& result = state.layout->panels().back();
   if (result.formula != state.layout_text) return {"= " + result.formula, true};
   const Result<std::int64_t> elements = size(result.layout), reach = reach_of(session);

@@ -61,6 +61,7 @@ std::vector<InspectorSection> inspector(const Session& session);
 struct Tab {
   std::string label, command;
   bool current = false;
+  bool alarm = false;  // it leads to what is wrong
 };
 
 // What the field offers under it while it is typed in.
@@ -79,6 +80,7 @@ struct StripStep {
   std::string command = {};  // what a click does; empty: nothing
 };
 struct Strip {
+  bool apart = false;             // no step leads to the next
   std::vector<StripStep> steps;   // where they do not fit, those around the current one are shown
   std::vector<Tab> actions = {};  // before them: back, next, play
   std::optional<double> share;    // of a run in progress: 0 to 1

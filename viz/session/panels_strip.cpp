@@ -8,6 +8,7 @@
 #include "viz/session/comparison.h"
 #include "viz/session/machine_inspector.h"
 #include "viz/session/product_session.h"
+#include "viz/session/result_view.h"
 #include "viz/session/theatre_session.h"
 
 namespace tilescope {
@@ -21,9 +22,16 @@ std::string compared_words(const ViewState& state) {
              : fmt::format("{} of {} wrong", grouped(report.wrong), grouped(report.compared));
 }
 
-// As `--stats` prints it; empty: it has not run, or by no clock.
+// "64 CTAs"; of a run that did not come to its end: "0 of 1 CTA ended"
+std::string ctas_words(const RunResult& result) {
+  if (result.end == RunResult::End::fault) return ended_words(result.progress);
+  return fmt::format("{} CTA{}", grouped(result.progress.done),
+                     result.progress.done == 1 ? "" : "s");
+}
+
+// As `--stats` prints it; empty: it has not run, did not come to its end, or by no clock.
 std::string run_time_words(const ViewState& state) {
-  if (!state.timeline) return "";
+  if (!state.timeline || !state.result || state.result->end == RunResult::End::fault) return "";
   const sim::RunTime time = state.timeline->statistics().time();
   if (!(time.seconds > 0)) return "";
   return sim::time_text(time.seconds) + (time.launch > 0 ? " with its launch" : "");
@@ -50,8 +58,7 @@ Strip run_strip(const Session& session, const Backend& backend) {
   } else {
     out.steps.push_back(
         {"Run",
-         result ? fmt::format("{} CTA{}, {} PTX instructions{}", grouped(result->progress.done),
-                              result->progress.done == 1 ? "" : "s",
+         result ? fmt::format("{}, {} PTX instructions{}", ctas_words(*result),
                               grouped(result->progress.instructions),
                               session.show_times ? ", " + duration(result->progress.seconds) : "")
                 : "not yet",
@@ -114,9 +121,35 @@ Strip derivation_strip(const Session& session) {
   return out;
 }
 
+// What is wrong with the run that is open, in all views of it: a button that leads there.
+void add_alarm(const Session& session, Strip& out) {
+  const ViewState& state = session.state;
+  if (!state.result || !state.live || session.running || session.seek) return;
+  if (shows_layout(state.view)) return;
+  const RunResult& result = *state.result;
+  const auto told = hazards_of(result);
+  const bool fault = result.end == RunResult::End::fault && !result.reports.empty();
+  if (!fault && !told) return;
+  const std::size_t report = fault ? result.reports.size() - 1 : told->first;
+  Tab button{fault ? "Fault" : text(*told), fmt::format("go report {}", report),
+             state.spot.report == report};
+  button.alarm = true;
+  out.actions.insert(out.actions.begin(), std::move(button));
+}
+
+Strip strip_of_view(const Session& session, const Backend& backend);
+
 }  // namespace
 
 Strip strip(const Session& session, const Backend& backend) {
+  Strip out = strip_of_view(session, backend);
+  add_alarm(session, out);
+  return out;
+}
+
+namespace {
+
+Strip strip_of_view(const Session& session, const Backend& backend) {
   const ViewState& state = session.state;
   // The matrices are of a moment where the machine stands elsewhere than at the run's end.
   const std::uint64_t end = state.result ? state.result->moment : 0;
@@ -139,6 +172,7 @@ Strip strip(const Session& session, const Backend& backend) {
   Strip out;
   if (!state.layout) return out;
   if (state.study.steps() > 0) return derivation_strip(session);
+  out.apart = !state.study.beside.empty() || state.layout->kind() == LayoutView::Kind::thread_value;
   const std::vector<Panel>& panels = state.layout->panels();
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const Panel& panel = panels[i];
@@ -149,5 +183,7 @@ Strip strip(const Session& session, const Backend& backend) {
   add_slice(session, out);
   return out;
 }
+
+}  // namespace
 
 }  // namespace tilescope

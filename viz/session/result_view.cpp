@@ -95,30 +95,38 @@ std::shared_ptr<const MatricesView> matrices_of(const std::string& path,
   return view_of(name, {matrix("values", detail, std::move(values))});
 }
 
-namespace {
-
-// What went by without stopping the run, by its first.
-std::string hazards_in(const RunResult& result) {
-  std::size_t count = 0;
-  const Report* first = nullptr;
-  for (const Report& report : result.reports) {
-    if (report.weight != Weight::hazard) continue;
-    if (!first) first = &report;
-    ++count;
+std::optional<HazardsTold> hazards_of(const RunResult& result) {
+  std::optional<HazardsTold> out;
+  for (std::size_t i = 0; i < result.reports.size(); ++i) {
+    if (result.reports[i].weight != Weight::hazard) continue;
+    if (!out) out = HazardsTold{0, i};
+    ++out->count;
   }
-  if (!first) return "";
-  return fmt::format(" {} hazard{}: {}", count, count == 1 ? "" : "s", first->sentence);
+  return out;
 }
 
-}  // namespace
+std::string ended_words(const RunProgress& progress) {
+  return fmt::format("{} of {} CTA{} ended", grouped(progress.done), grouped(progress.total),
+                     progress.total == 1 ? "" : "s");
+}
+
+std::string text(const HazardsTold& told) {
+  return fmt::format("{} hazard{}", grouped(told.count), told.count == 1 ? "" : "s");
+}
 
 bool is_right(const RunResult& result) {
-  const auto hazard = [](const Report& report) { return report.weight != Weight::note; };
   return result.end == RunResult::End::done && result.diff && result.diff->ok() &&
-         std::none_of(result.reports.begin(), result.reports.end(), hazard);
+         !hazards_of(result);
 }
 
-std::string outcome_of(const RunResult& result, bool with_time) {
+bool is_bad(const RunResult& result) {
+  return result.end == RunResult::End::fault || (result.diff && !result.diff->ok()) ||
+         hazards_of(result);
+}
+
+namespace {
+
+std::string end_of(const RunResult& result, bool with_time) {
   const std::string& name = result.kernel.name;
   if (result.end == RunResult::End::cancelled) {
     return fmt::format("{} was stopped after {} of {} CTAs.", name, grouped(result.progress.done),
@@ -134,11 +142,20 @@ std::string outcome_of(const RunResult& result, bool with_time) {
   const std::string& against = result.matrices[result.reference].name;
   const std::string reference = against == "reference" ? "the reference" : against;
   if (result.diff->ok()) {
-    return fmt::format("{}: all {} elements agree with {}{}.{}", name,
-                       grouped(result.diff->compared), reference, took, hazards_in(result));
+    return fmt::format("{}: all {} elements agree with {}{}.", name, grouped(result.diff->compared),
+                       reference, took);
   }
-  return fmt::format("{}: {} of {} elements differ from {}{}.{}", name, grouped(result.diff->wrong),
-                     grouped(result.diff->compared), reference, took, hazards_in(result));
+  return fmt::format("{}: {} of {} elements differ from {}{}.", name, grouped(result.diff->wrong),
+                     grouped(result.diff->compared), reference, took);
+}
+
+}  // namespace
+
+std::string outcome_of(const RunResult& result, bool with_time) {
+  const auto told = hazards_of(result);
+  const std::string ended = end_of(result, with_time);
+  if (!told || result.end == RunResult::End::fault) return ended;
+  return fmt::format("{}: {}. {}", text(*told), result.reports[told->first].sentence, ended);
 }
 
 FinishedRun finished(std::shared_ptr<const RunResult> result) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "viz/matrix/diff_view.h"
 #include "viz/matrix/matrices_view.h"
@@ -28,7 +30,22 @@ Lines provenance(const RunResult& result, Element element);
 // It ran to its end, agrees with what it was compared with, and no hazard was told. Of one that was
 // compared with nothing that is not known.
 bool is_right(const RunResult& result);
+// It faulted, differs from what it was compared with, or hazards were told.
+bool is_bad(const RunResult& result);
 
+// What went by without stopping the run.
+struct HazardsTold {
+  std::size_t count = 0;
+  std::size_t first = 0;  // its number among the reports
+};
+std::optional<HazardsTold> hazards_of(const RunResult& result);
+// "2 hazards"
+std::string text(const HazardsTold& told);
+
+// "0 of 1 CTA ended"
+std::string ended_words(const RunProgress& progress);
+
+// Hazards first, by the first of them; then how it ended:
 // "elementwise_add: all 131,072 elements agree with the reference; simulated in 12.3 ms."
 std::string outcome_of(const RunResult& result, bool with_time);
 

@@ -103,7 +103,7 @@ bool take_result(Session& session, Backend& backend) {
   session.future.clear();
   let_old_machines_go(session);
   const RunResult& ended = *session.state.result;
-  const bool bad = ended.end == RunResult::End::fault || (ended.diff && !ended.diff->ok());
+  const bool bad = is_bad(ended);
   const bool good = is_right(ended);
   if (shows_machine(session.state.view)) (void)leave_end(session, backend, "run");
   session.message = {outcome_of(ended, session.show_times), bad, good};

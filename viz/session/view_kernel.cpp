@@ -8,6 +8,7 @@
 #include "core/profile/run_time.h"
 #include "core/sim/stepping/products.h"
 #include "viz/machine/kernel_card.h"
+#include "viz/scene/number_words.h"
 #include "viz/session/kernel_page.h"
 #include "viz/session/open.h"
 #include "viz/session/result_view.h"
@@ -82,10 +83,19 @@ void add_writers(const RunResult& result, KernelRun& out) {
   }
 }
 
+// "It stopped at cycle 6,658; 0 of 1 CTA ended."
+std::string stopped_text(const Session& session, const RunResult& result) {
+  std::string out = "It stopped";
+  if (session.state.timeline && session.state.timeline->known_time()) {
+    out += fmt::format(" at cycle {}", grouped(session.state.timeline->record().end));
+  }
+  return out + "; " + ended_words(result.progress) + ".";
+}
+
 KernelRun run_of(const Session& session, const RunResult& result) {
   KernelRun out;
   const bool fault = result.end == RunResult::End::fault;
-  out.wrong = fault || (result.diff && !result.diff->ok());
+  out.wrong = is_bad(result);
   out.right = is_right(result);
   out.sentence = outcome_of(result, false);
   // The page has the file's whole name below.
@@ -93,10 +103,12 @@ KernelRun run_of(const Session& session, const RunResult& result) {
   if (const std::size_t folder = name.rfind('/'); folder != std::string::npos) {
     if (out.sentence.rfind(name, 0) == 0) out.sentence.erase(0, folder + 1);
   }
+  if (fault) out.time = stopped_text(session, result);
+  // What a run that did not come to its end would take nobody knows.
   if (session.state.timeline) {
     const sim::Statistics& statistics = session.state.timeline->statistics();
-    out.verdict = statistics.verdict;
-    if (statistics.seconds > 0) {
+    if (!fault) out.verdict = statistics.verdict;
+    if (statistics.seconds > 0 && !fault) {
       out.time =
           fmt::format("Predicted: {}, on {}", sim::text(statistics.time()), statistics.device);
     }
@@ -164,6 +176,11 @@ std::vector<KernelStep> next_steps(const Session& session) {
   } else {
     const ViewName view = view_after_run(state);
     const bool fault = state.result->end == RunResult::End::fault;
+    const auto hazards = hazards_of(*state.result);
+    if (!fault && hazards && state.live) {
+      out.push_back({hazards->count == 1 ? "Show the hazard" : "Show the first hazard",
+                     fmt::format("go report {}", hazards->first)});
+    }
     if (fault && state.live && !state.result->reports.empty()) {
       out.push_back(
           {"Show the fault", fmt::format("go report {}", state.result->reports.size() - 1)});

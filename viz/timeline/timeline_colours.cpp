@@ -132,8 +132,12 @@ std::vector<LegendEntry> entries_of(const TimelineViews& views) {
                                    [](const sim::Track& t) { return hue_of(t.unit) == purple; });
     commits = commits || std::any_of(tracks.begin(), tracks.end(),
                                      [](const sim::Track& t) { return t.unit == Unit::commit; });
-    for (const Report& report : view->record().reports) {
-      (report.weight == Weight::fault ? faults : hazards) = true;
+    if (!view->record().reports.empty()) {  // those that have a flag
+      sim::EventFilter filter;
+      filter.kinds = sim::bit(sim::EventKind::report);
+      for (const auto id : view->timeline().find(filter, 0, sim::never_ends, 64)) {
+        (is_fault(view->record(), view->record().events[id]) ? faults : hazards) = true;
+      }
     }
     timed = timed || view->known_time();
   }
@@ -148,7 +152,7 @@ std::vector<LegendEntry> entries_of(const TimelineViews& views) {
     }
     if (doing.waits()) {
       entry.kind = LegendEntry::Kind::hatched;
-      entry.letter = std::string(1, sim::letter_of(doing.stall));
+      entry.letter = std::string(1, letter_of(doing));
     }
     units = units || (!doing.waits() && doing.unit != Unit::warp);
     all.push_back(std::move(entry));

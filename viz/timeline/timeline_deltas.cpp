@@ -123,7 +123,10 @@ double run_end(const TimelineView& view) {
 std::vector<Figure> figures_of(const TimelineView& view) {
   const sim::Statistics& s = view.statistics();
   const std::string cycles = unit_of(view);
-  std::vector<Figure> out{{"took", run_end(view), cycles}};
+  // One that faulted took no time to its end.
+  const auto& reports = view.record().reports;
+  const bool faulted = !reports.empty() && reports.back().weight == Weight::fault;
+  std::vector<Figure> out{{faulted ? "stopped at" : "took", run_end(view), cycles}};
   if (const sim::PipeUse* tensor = sim::find(s, sim::Pipe::tensor)) {
     const auto which = static_cast<std::size_t>(sim::Pipe::tensor);
     out.push_back(

@@ -6,6 +6,11 @@
 
 namespace tilescope {
 
+char letter_of(Doing doing) {
+  const bool sleeps = doing.stall == sim::Stall::siblings && doing.unit == sim::Unit::warp;
+  return sleeps ? 'z' : sim::letter_of(doing.stall);
+}
+
 std::string text(Doing doing) {
   if (doing.waits()) return "waits for " + sim::text(sim::WaitKey{doing.stall, doing.unit});
   if (doing.unit == sim::Unit::warp) return "runs";

@@ -25,6 +25,8 @@ struct Doing {
 };
 // "runs", "tensor core", "waits for an mbarrier that copies in complete".
 std::string text(Doing doing);
+// Of a wait: by which it is known where there is room for no more.
+char letter_of(Doing doing);
 
 class Density {
  public:

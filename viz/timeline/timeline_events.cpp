@@ -46,6 +46,10 @@ Doing TimelineView::doing(const Event& event) const {
   if (event.kind != EventKind::wait) return {unit, Stall::none};
   Doing out{Unit::count_, event.stall};
   if (event.stall == Stall::group) out.unit = unit_of_groups_;
+  // No other lane is waited for by one that sleeps.
+  const bool sleeps = event.stall == Stall::siblings && event.pc < record_->lines.size() &&
+                      record_->lines[event.pc].text.rfind("nanosleep", 0) == 0;
+  if (sleeps) out.unit = Unit::warp;
   if (event.stall == Stall::mbarrier && event.cause < record_->events.size()) {
     const Event phase = record_->events[event.cause];
     out.unit = phase.kind == EventKind::phase ? completer(*record_, phase)

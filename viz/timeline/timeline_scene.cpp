@@ -59,7 +59,7 @@ std::vector<std::string> sayings(const TimelineView& view, const Event& event,
   std::vector<std::string> out;
   switch (event.kind) {
     case EventKind::wait: {
-      const std::string letter(1, sim::letter_of(event.stall));
+      const std::string letter(1, letter_of(view.doing(event)));
       const std::string what = sim::text(sim::WaitKey{event.stall, view.doing(event).unit});
       const std::string barrier = barrier_text(view, event);
       if (event.stall == sim::Stall::barrier) {

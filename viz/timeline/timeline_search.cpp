@@ -170,10 +170,27 @@ class Reader {
           "`find tma` all copies, `wait copies` the waits for them");
     }
     leave_to_operations();
+    if (weight_) leave_weight();
     return out_;
   }
 
  private:
+  // Of reports, those of one weight: an instruction tells of one alone.
+  void leave_weight() {
+    EventFilter reports;
+    reports.kinds = bit(EventKind::report);
+    std::vector<std::uint32_t> pcs;
+    for (const EventId id : view_.timeline().find(reports, 0, sim::never_ends, most_hits)) {
+      const sim::Event event = view_.record().events[id];
+      const bool own =
+          out_.pcs.empty() || std::count(out_.pcs.begin(), out_.pcs.end(), event.pc) > 0;
+      if (own && view_.record().reports[event.object].weight == *weight_) pcs.push_back(event.pc);
+    }
+    if (pcs.empty()) only([](const sim::Track&) { return false; });
+    std::sort(pcs.begin(), pcs.end());
+    out_.pcs = std::move(pcs);
+  }
+
   // What is executed there is the operations that it issues, where it issues any.
   void leave_to_operations() {
     const std::uint32_t run = bit(EventKind::run);
@@ -191,6 +208,9 @@ class Reader {
     for (const KindWord& each : kinds) {
       if (!take(rest, each.word)) continue;
       some |= each.kinds;
+      const std::string_view one = each.word.substr(0, each.word.find_last_not_of('s') + 1);
+      if (one == "fault") weight_ = Weight::fault;
+      if (one == "hazard") weight_ = Weight::hazard;
       return true;
     }
     return false;
@@ -364,6 +384,7 @@ class Reader {
   std::string_view asked_;
   std::string_view unit_word_;
   const ClassWord* class_ = nullptr;
+  std::optional<Weight> weight_;  // of reports
   EventFilter out_;
 };
 

@@ -7,6 +7,7 @@
 #include "viz/session/fault_view.h"
 #include "viz/session/start_card.h"
 #include "viz/session/theatre_session.h"
+#include "viz/ui/cut_at_the_end.h"
 #include "viz/ui/icons.h"
 #include "viz/ui/style.h"
 #include "viz/ui/window_ui.h"
@@ -87,10 +88,11 @@ void WindowUi::draw_strip(const Brush& brush, const Session& session, const Back
                                  : word_button(brush, id, action.label, place);
     if (clicked) issue(action.command);
     if (narrow && sure && ImGui::IsItemHovered()) tooltip(brush, action.label);
-    x += (!narrow ? button_width(brush, action.label)
-          : sure  ? icon_button_width
-                  : word_button_width(brush, action.label)) +
-         8;
+    const float room = !narrow ? button_width(brush, action.label)
+                       : sure  ? icon_button_width
+                               : word_button_width(brush, action.label);
+    if (action.alarm) brush.box(x, at.y + 9 + button_height, room, 3, Role::wrong);
+    x += room + 8;
   }
   if (!shown.actions.empty()) x += 8;
   // All, where they have room; else as many as have more of it, around the current one.
@@ -120,7 +122,7 @@ void WindowUi::draw_strip(const Brush& brush, const Session& session, const Back
       const std::string more = fmt::format("+{}", shown.steps.size() - i - 1);
       ImFont* font = fonts_.words(TextSize::small);
       brush.text(x + width - 8 - text_width(font, more), at.y + 18, font, Role::quiet, more);
-    } else if (i + 1 < shown.steps.size()) {
+    } else if (i + 1 < shown.steps.size() && !shown.apart) {
       const float tip = x + width - 12, y = at.y + size.y / 2;
       brush.list->AddTriangleFilled({tip - 6, y - 5}, {tip - 6, y + 5}, {tip, y},
                                     packed(session.theme().quiet));
@@ -161,11 +163,17 @@ void WindowUi::draw_status(const Brush& brush, const Session& session, ImVec2 at
   const float middle = at.y + size.y / 2;
   const bool both = size.x > hints_width * 2;
   const float room = both ? size.x - hints_width - 64 : size.x - 32;
-  cut_line(brush, at.x + 16, middle, room, font,
-           session.message.failed ? Role::wrong
-           : session.message.good ? Role::right
-                                  : Role::text,
-           session.message.text);
+  const std::string& message = session.message.text;
+  const std::string said = cut_at_the_end(font, message, room);
+  brush.text(at.x + 16, middle, font,
+             session.message.failed ? Role::wrong
+             : session.message.good ? Role::right
+                                    : Role::text,
+             said);
+  const ImVec2 low{at.x + 16, middle - 10};
+  if (said != message && ImGui::IsMouseHoveringRect(low, {low.x + room, low.y + 20})) {
+    tooltip(brush, message);
+  }
   // A fault that is told leads to where it happened.
   if (const std::string command = command_of_message(session); !command.empty()) {
     const float wide = std::min(room, text_width(font, session.message.text));

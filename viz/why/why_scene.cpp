@@ -388,7 +388,7 @@ class Painter {
       y += 20;
     }
     y += 6;
-    for (const std::string& line : wrapped(sim::left_out(), room.width, 5)) {
+    for (const std::string& line : wrapped(sim::left_out(), room.width, 16)) {
       if (y + 8 > room.bottom()) break;
       scene_.add(words({room.x, y}, line, Role::quiet));
       y += 16;

@@ -267,10 +267,11 @@ void report_deadlock(Model& machine, const Block& last) {
     }
     r.deadlock = cause_of(machine, last, order, helpful);
   }
-  r.site = machine.site(
-      block, first_warp->index * 32 + static_cast<std::uint32_t>(__builtin_ctz(first->mask)),
-      waiting_at(*first));
+  const std::uint32_t thread =
+      first_warp->index * 32 + static_cast<std::uint32_t>(__builtin_ctz(first->mask));
+  r.site = machine.site(block, thread, waiting_at(*first));
   machine.reports.add(std::move(r));
+  machine.recording.record_report(block, thread, waiting_at(*first));
   machine.state = RunState::fault;
 }
 

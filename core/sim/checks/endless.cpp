@@ -189,9 +189,11 @@ void look_for_endless_loop(Model& machine, Block& block, Warp& warp) {
       waits_text(machine, block));
   r.expected = "something that ends the loop";
   r.found = fmt::format("the same state after {} instructions of the launch", machine.instructions);
-  r.site = machine.site(
-      block, warp.index * 32 + static_cast<std::uint32_t>(__builtin_ctz(split.mask)), split.pc);
+  const std::uint32_t thread =
+      warp.index * 32 + static_cast<std::uint32_t>(__builtin_ctz(split.mask));
+  r.site = machine.site(block, thread, split.pc);
   machine.reports.add(std::move(r));
+  machine.recording.record_report(block, thread, split.pc);
   machine.state = RunState::fault;
 }
 

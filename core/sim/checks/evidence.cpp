@@ -11,6 +11,19 @@ namespace tilescope::sim {
 using Place = Evidence::Place;
 using Party = Evidence::Party;
 
+namespace {
+
+// When the current instruction of a thread is issued: the clock is where its warp's turn began, and
+// the warp may be further. Negative: by no clock.
+double time_of(const Model& machine, const Block& home, std::uint32_t thread) {
+  if (!machine.clock) return -1;
+  const std::vector<WarpTime>& warps = home.time.warps;
+  const std::size_t warp = thread / 32;
+  return warp < warps.size() ? std::max(machine.now(), warps[warp].slot) : machine.now();
+}
+
+}  // namespace
+
 Place place_of(const Block& block, const Range& bytes) {
   Place out;
   out.of = Place::Of::shared;
@@ -61,7 +74,7 @@ Party lane_at(const Core& x, int lane, std::string does, Place place) {
   const Model& machine = *x.machine;
   Party out = thread_at(machine, *x.block, x.warp->index * 32 + static_cast<std::uint32_t>(lane),
                         x.pc, std::move(does), place);
-  if (machine.clock) out.since = machine.now();
+  out.since = time_of(machine, *x.block, x.warp->index * 32);
   return out;
 }
 
@@ -80,7 +93,7 @@ Party operation_at_issue(const Model& machine, const Block& block, const AsyncOp
   Party out = operation_in(machine, block, o, verb, place);
   out.does = fmt::format("{} would {}", o.work->name, verb.substr(0, verb.size() - 1));
   out.in_flight = false;
-  out.since = machine.clock ? machine.now() : -1;
+  out.since = time_of(machine, machine.issuer(block, o), o.thread);
   return out;
 }
 

@@ -85,6 +85,7 @@ void Reports::tell_once(Weight weight, const Block& block, std::uint32_t thread,
   told.pc = pc;
   told.object = static_cast<std::uint32_t>(reports_.size());
   reports_.push_back(std::move(r));
+  if (weight == Weight::hazard) model_->recording.record_report(block, thread, pc);
   model_->stops.happened(told);
 }
 

@@ -20,6 +20,20 @@ Cycle cycles(double time) {
   return static_cast<Cycle>(std::max(0.0, time));
 }
 
+// What a warp stands at, from when it came there to its `slot`; of no cause.
+Event wait_of(const WarpTime& t) {
+  Event e;
+  e.kind = EventKind::wait;
+  e.track = t.track;
+  e.issue = e.begin = cycles(t.since);
+  e.end = std::max(e.begin, cycles(t.slot));
+  e.pc = e.until = t.standing.pc;
+  e.stall = t.standing.stall;
+  e.object = t.standing.object;
+  e.phase = t.standing.phase;
+  return e;
+}
+
 }  // namespace
 
 u64 Recording::phase_key(Unit unit, u32 object) {
@@ -131,15 +145,7 @@ void Recording::end_wait(Block& block, Warp& warp) {
   t.slot = t.since;
   end_run(block, warp);
   t.slot = resumes;
-  Event e;
-  e.kind = EventKind::wait;
-  e.track = t.track;
-  e.issue = e.begin = cycles(t.since);
-  e.end = cycles(t.slot);
-  e.pc = e.until = t.standing.pc;
-  e.stall = t.standing.stall;
-  e.object = t.standing.object;
-  e.phase = t.standing.phase;
+  Event e = wait_of(t);
   e.cause = actor_;
   const Unit unit = e.stall == Stall::mbarrier  ? Unit::mbarrier
                     : e.stall == Stall::barrier ? Unit::barrier
@@ -429,8 +435,15 @@ void Recording::finish_record() {
   for (Block& block : model_->blocks) {
     for (Warp& warp : block.warps) {
       if (warp.index >= block.time.warps.size()) continue;
-      end = std::max(end, block.time.warps[warp.index].slot);
+      WarpTime& t = block.time.warps[warp.index];
+      end = std::max(end, t.slot);
+      const bool stands = std::exchange(t.waits, false);
+      if (stands) t.slot = t.since;
       end_run(block, warp);
+      if (!stands) continue;
+      // Who waited when a fault ended the run waits to its end, and nothing lets it go on.
+      t.slot = std::max(t.since, model_->now());
+      if (recorder_) recorder_->add(wait_of(t));
     }
     for (AsyncOperation& o : block.flight.operations) record_end(o);
   }
