@@ -263,9 +263,9 @@ Answer run_find(Session& session, Backend&, std::string_view arguments) {
   sim::EventFilter own = *filter;
   if (!own.block) own.block = session.state.spot.block;
   sim::EventId id = sim::no_event;
-  for (const sim::EventFilter* each : {&own, &*filter}) {
-    if (id == sim::no_event) id = next_hit(view, *each, sim::no_event, from);
-    if (id == sim::no_event) id = next_hit(view, *each, sim::no_event, 0);
+  for (const sim::EventFilter& each : {own, *filter}) {
+    if (id == sim::no_event) id = next_hit(view, each, sim::no_event, from);
+    if (id == sim::no_event) id = next_hit(view, each, sim::no_event, 0);
   }
   const Answer out =
       go_to_hit(session, *filter, id, fmt::format("Nothing of this run is `{}`.", text));
