@@ -3,10 +3,15 @@
 //
 //     open hgemm_v7 --m 256 --n 256 --k 256 --grid 1 --ptx ptx/hgemm_stuck.ptx
 //
+//   warpgroup 0           from TMEM to D, tile after tile
+//   warpgroup 1, warp 0   a thread multiplies
+//   warpgroup 1, warp 3   a thread loads
+//
 //              full                     ready
 //   loads  ----------->  multiplies  ----------->  writes back
 //          <-----------              <-----------
 //              empty                    free
+// Here it has the f16 form only.
 #include "kernels/device/epilogue.h"
 #include "kernels/device/multiply.h"
 #include "kernels/device/scheduler.h"

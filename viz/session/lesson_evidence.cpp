@@ -117,12 +117,24 @@ void add_reports(const RunResult& result, RunFacts& out) {
   }
 }
 
+// PTX that runs in a kernel's place says by itself which .cu it was made from.
+void add_source(const ViewState& state, RunFacts& out) {
+  out.source = state.result->source;
+  out.source_name = state.result->kernel.source;
+  if (!out.source.empty() || !state.live) return;
+  for (const auto& [name, lines] : state.live->sources) {
+    if (!std::string_view(name).ends_with(".cu")) continue;
+    out.source = lines;
+    out.source_name = name;
+    return;
+  }
+}
+
 std::shared_ptr<const RunFacts> facts_of(const ViewState& state) {
   if (!state.result) return nullptr;
   auto out = std::make_shared<RunFacts>();
   add_reports(*state.result, *out);
-  out->source = state.result->source;
-  out->source_name = state.result->kernel.source;
+  add_source(state, *out);
   if (state.timeline) {
     out->end = state.timeline->record().end;
     out->bound_says = state.timeline->statistics().verdict;
