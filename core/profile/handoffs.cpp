@@ -151,7 +151,7 @@ class Maker {
     return name_of(record_.events[operations.front()].pc) + ", " + issuers(operations, rank);
   }
 
-  // Of loads by threads, as far as the record has them: "ldmatrix.sync, warps 0-3"
+  // Of loads by threads, as far as the record has them: "ldmatrix, warps 0-3"
   std::string readers(const RingStage& s) const {
     std::vector<EventId> operations;
     std::set<std::uint32_t> warps;
@@ -164,9 +164,11 @@ class Maker {
         warps.insert(record_.tracks[access.track].index);
       }
     }
+    if (s.by_threads && warps.empty() && operations.empty()) return "none seen";
     if (warps.empty() || !operations.empty()) return readers(operations, s.rank);
-    return fmt::format("{}, {} {}", name_of(pc), warps.size() == 1 ? "warp" : "warps",
-                       ranges(warps));
+    std::string name = name_of(pc);
+    if (name.ends_with(".sync")) name.resize(name.size() - 5);
+    return fmt::format("{}, {} {}", name, warps.size() == 1 ? "warp" : "warps", ranges(warps));
   }
 
   // "cp.async, warps 0-3"; of bulk copies the warps alone
@@ -242,13 +244,12 @@ class Maker {
       }
       if (!times.empty()) table.below = fmt::format("A use, median: {}.", times);
       if (first.groups) {
+        const std::string_view none = "No barrier was seen behind the waits. ";
         table.below += fmt::format(
-            "{}{} Copies are groups of cp.async, which complete on no mbarrier: each warp waits "
-            "for "
-            "its own (wait_group N: all but its last N), and a barrier behind that tells the "
-            "others.",
-            table.below.empty() ? "" : " ",
-            first.full ? "" : "No barrier was seen behind the waits.");
+            "{}{}Copies are groups of cp.async, which complete on no mbarrier: each warp waits for "
+            "its "
+            "own (wait_group N: all but its last N), and a barrier behind that tells the others.",
+            table.below.empty() ? "" : " ", first.full ? "" : none);
       }
     }
   }
@@ -319,11 +320,12 @@ class Maker {
       for (const Use& use : uses) {
         const Filling& f = *use.filling;
         table.events.push_back(f.copies.empty() ? no_event : f.copies.front());
-        table.rows.push_back({fmt::format("{}", use.stage), fmt::format("{}", f.phase),
-                              groups ? cycles(f.awaited) : fmt::format("{}", f.phase % 2),
-                              parts_text(record_, f.parts), fmt::format("{}", f.bytes),
-                              cycles(f.issued), cycles(f.full), cycles(f.read_begin),
-                              cycles(f.read_end), cycles(f.freed)});
+        table.rows.push_back(
+            {fmt::format("{}", use.stage), fmt::format("{}", f.phase),
+             groups ? cycles(f.awaited) : fmt::format("{}", f.phase % 2),
+             groups && f.parts.empty() ? std::string("zeros") : parts_text(record_, f.parts),
+             fmt::format("{}", f.bytes), cycles(f.issued), cycles(f.full), cycles(f.read_begin),
+             cycles(f.read_end), cycles(f.freed)});
       }
     }
   }

@@ -126,7 +126,8 @@ void find_free(const Finding& f, RingStage& stage) {
     for (const EventId id : use.copies) f.add_issuers(id, fill);
   }
   const auto done = [&](std::size_t i) {
-    return uses[i].read_end != never_ends ? uses[i].read_end : uses[i].full;
+    if (uses[i].read_end != never_ends) return uses[i].read_end;
+    return stage.groups ? never_ends : uses[i].full;
   };
   const auto next = [&](std::size_t i) {
     return i + 1 < uses.size() ? uses[i + 1].issued : never_ends;

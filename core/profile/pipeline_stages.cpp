@@ -116,19 +116,48 @@ void find_own_readers(Finding& f) {
   }
 }
 
-void make_rings(Finding& f) {
-  std::map<std::tuple<u8, std::string, u32>, std::vector<std::size_t>> rings;
-  for (std::size_t i = 0; i < f.out.stages.size(); ++i) {
-    const RingStage& stage = f.out.stages[i];
-    std::vector<std::string> names;
-    for (const MemoryUse& part : stage.fillings.front().parts) {
+// The tensors of which its first use brings parts; of cp.async any use, as it may write zeros where
+// a tensor has ended.
+std::string held_by(const Finding& f, const RingStage& stage) {
+  std::vector<std::string> names;
+  for (const Filling& filling : stage.fillings) {
+    for (const MemoryUse& part : filling.parts) {
       const std::string& name = f.record.buffers[part.buffer].name;
       if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
     }
-    std::string holds;
-    for (const std::string& name : names) holds += (holds.empty() ? "" : ", ") + name;
-    rings[{stage.rank, holds, stage.bytes()}].push_back(i);
+    if (!stage.by_threads || !names.empty()) break;
   }
+  std::string holds;
+  for (const std::string& name : names) holds += (holds.empty() ? "" : ", ") + name;
+  return holds;
+}
+
+void make_rings(Finding& f) {
+  using Key = std::tuple<u8, std::string, u32>;
+  std::map<Key, std::vector<std::size_t>> rings;
+  std::vector<std::size_t> zeros;
+  for (std::size_t i = 0; i < f.out.stages.size(); ++i) {
+    const RingStage& stage = f.out.stages[i];
+    const std::string holds = held_by(f, stage);
+    if (stage.by_threads && holds.empty()) {
+      zeros.push_back(i);
+    } else {
+      rings[{stage.rank, holds, stage.bytes()}].push_back(i);
+    }
+  }
+  // Where nothing but zeros came, it is of the ring whose stages are as large, if there is one.
+  for (const std::size_t i : zeros) {
+    const RingStage& stage = f.out.stages[i];
+    const auto fits = [&](const auto& ring) {
+      return std::get<0>(ring.first) == stage.rank && std::get<2>(ring.first) == stage.bytes() &&
+             f.out.stages[ring.second.front()].by_threads;
+    };
+    const auto one = std::find_if(rings.begin(), rings.end(), fits);
+    const bool alone = std::count_if(rings.begin(), rings.end(), fits) == 1;
+    const Key none{stage.rank, "", stage.bytes()};
+    (alone ? one->second : rings[none]).push_back(i);
+  }
+  for (auto& [key, stages] : rings) std::sort(stages.begin(), stages.end());
   for (auto& [key, stages] : rings) {
     f.out.rings.push_back({std::get<1>(key), std::get<0>(key), std::move(stages)});
   }

@@ -385,6 +385,13 @@ class Look {
       if (!from.empty()) out += ", read from " + from;
     }
     if (!multiplied.empty()) out += ". ";
+    if (p_.products.empty()) {
+      std::vector<std::size_t> read;
+      for (std::size_t i = 0; i < out_.stages.size(); ++i) {
+        if (out_.stages[i].state == TheatreStage::State::read) read.push_back(i);
+      }
+      if (!read.empty()) out += fmt::format("Threads read {}. ", stages_text(read));
+    }
     std::vector<std::size_t> filled;
     std::vector<std::uint32_t> steps;
     bool leaves = false;

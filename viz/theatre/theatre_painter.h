@@ -96,6 +96,7 @@ class TheatrePainter {
   // tensor core
   void draw_core();
   void draw_core_of(const Box& box, std::uint8_t rank, bool pair);
+  void draw_readers(const Box& box, std::uint8_t rank);  // threads, where no product is recorded
   void link(Point from, Point to, Rgba colour);
 
   // what moves

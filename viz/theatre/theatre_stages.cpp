@@ -216,7 +216,11 @@ void TheatrePainter::draw_core() {
     const Box column = both ? core_ : part_of(core_, r);
     const double high = std::min(column.height * 0.5, 180.0);
     const Box box{column.x, column.y + (column.height - high) / 2, column.width, high};
-    draw_core_of(box, ranks_[r], both);
+    if (p_.products.empty()) {
+      draw_readers(box, ranks_[r]);
+    } else {
+      draw_core_of(box, ranks_[r], both);
+    }
     if (both) break;
   }
   scene_.end();

@@ -52,7 +52,7 @@ Others others(const Search& search, const Cause::WaitedFor& b, const Party& a, u
     return x.source_line != 0 && x.op == y.op && x.source_line == y.source_line &&
            x.file == y.file && x.caller_line == y.caller_line && x.caller_file == y.caller_file;
   };
-  const auto add = [&](const Brought& x) {
+  const auto add = [&](const Brought& x, bool was) {
     if (x.rank == b.rank && x.offset == b.object) return;
     if (x.by.pc != pc && !same_line(x.by.pc)) return;
     std::string name = barrier_name(search.machine.barrier_names(), x.offset);
@@ -61,13 +61,14 @@ Others others(const Search& search, const Cause::WaitedFor& b, const Party& a, u
     const bool its = x.by.pc == pc && x.by.rank == a.block->rank && x.by.warp == a.warp->index &&
                      took_part(search, x.by, a);
     if (its && !std::count(out.own.begin(), out.own.end(), name)) out.own.push_back(name);
+    if (its && was && !std::count(out.been.begin(), out.been.end(), name)) out.been.push_back(name);
   };
   for (u32 rank = 0; rank < search.machine.cluster_size; ++rank) {
     for (const auto& [offset, m] : search.machine.member(search.last, rank)->mbarriers) {
-      for (const Visits& v : m.visits) add({rank, offset, v});
+      for (const Visits& v : m.visits) add({rank, offset, v}, true);
     }
   }
-  for (const Brought& x : search.brought) add(x);
+  for (const Brought& x : search.brought) add(x, false);
   return out;
 }
 
@@ -116,7 +117,7 @@ std::string elsewhere(const Search& search, const Cause::WaitedFor& b, const Par
     return none_of_these;
   }
   std::string out;
-  for (const std::string& name : names.own) out += (out.empty() ? "" : ", ") + name;
+  for (const std::string& name : names.been) out += (out.empty() ? "" : ", ") + name;
   return out;
 }
 

@@ -82,8 +82,9 @@ Stood stood_at(const Search& search, const Party& a, u32 pc);
 Mask took_part(const Search& search, const Visits& v, const Party& a);
 // Other mbarriers that an instruction was on, or would be next.
 struct Others {
-  std::vector<std::string> own;  // by this warp
-  std::vector<std::string> all;  // by any, or by what has the same line of the source
+  std::vector<std::string> own;   // by this warp
+  std::vector<std::string> been;  // of these, those that it was on
+  std::vector<std::string> all;   // by any, or by what has the same line of the source
 };
 Others others(const Search& search, const Cause::WaitedFor& b, const Party& a, u32 pc);
 // Would it come to `b`, if something else that is waited for were complete?

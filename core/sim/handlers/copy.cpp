@@ -190,6 +190,12 @@ Flow arrive(Core& x, const Code& c, Mask m) {
     m &= ~together;
     o.arrivals = static_cast<u32>(__builtin_popcount(together));
     o.words = {together, x.warp->copies.issued};
+    // What earlier ones tell of is complete too: they do not come later, and tell of it themselves.
+    for (const AsyncOperation& other : x.block->flight.operations) {
+      if (other.work == &arrival && other.thread / 32 == x.warp->index) {
+        o.behind.push_back(other.number);
+      }
+    }
     // Without .noinc the phase waits for these arrivals in addition to those that it was made for.
     Signal more;
     more.further = counted ? 0 : o.arrivals;
