@@ -142,8 +142,10 @@ void WindowUi::draw_status(const Brush& brush, const Session& session, ImVec2 at
   ImFont* font = fonts_.words(TextSize::small);
   const View& view = view_of(session.state.view);
   const auto theatre = view.id == ViewName::theatre ? theatre_of(session) : nullptr;
+  const bool nothing = emptiness(session) && !shows_start(session);
   const std::string hints =
-      shows_start(session) ? "? lists all commands, Ctrl+Shift+P finds one"
+      nothing                ? ""
+      : shows_start(session) ? "? lists all commands, Ctrl+Shift+P finds one"
       : view.id == ViewName::timeline
           ? "Scroll zooms, dragging adds up, click says why, Esc goes back"
       : view.id == ViewName::why && picture_.why
@@ -161,7 +163,9 @@ void WindowUi::draw_status(const Brush& brush, const Session& session, ImVec2 at
                   : "Scroll zooms, dragging moves, click selects, Esc goes back";
   const float hints_width = text_width(font, hints);
   const float middle = at.y + size.y / 2;
-  const bool both = size.x > hints_width * 2;
+  // What just happened comes first.
+  const bool both = !hints.empty() && size.x > hints_width * 2 &&
+                    text_width(font, session.message.text) <= size.x - hints_width - 64;
   const float room = both ? size.x - hints_width - 64 : size.x - 32;
   const std::string& message = session.message.text;
   const std::string said = cut_at_the_end(font, message, room);
