@@ -56,7 +56,8 @@ TEST_F(Theatre, HandoffsOfTheWarpSpecialisedProduct) {
 TEST_F(Theatre, HandoffsInASmallWindowLoseNothing) {
   const std::string open = "open hgemm_v7 --m 256 --n 256 --k 256; run; select handoffs";
   const auto texts = [&](const std::string& size) {
-    const Ended ended = run({"gui", "--headless", "--do", open, "--size", size, "--describe", "a.json"});
+    const Ended ended =
+        run({"gui", "--headless", "--do", open, "--size", size, "--describe", "a.json"});
     EXPECT_EQ(ended.exit_code, 0) << ended.err;
     std::string out;
     const auto collect = [&](const auto& self, const json& group) -> void {

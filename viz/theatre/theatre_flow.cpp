@@ -190,9 +190,8 @@ void TheatrePainter::draw_token_in(const TheatreCopy& copy) {
   Point target = to->second.centre();
   if (filling && filling->copies.size() <= 4) {  // each has its own part of the stage's box
     const std::vector<std::size_t> order = order_of_tiles(*filling);
-    const auto at = std::find_if(order.begin(), order.end(), [&](std::size_t i) {
-      return filling->copies[i] == copy.event;
-    });
+    const auto at = std::find_if(order.begin(), order.end(),
+                                 [&](std::size_t i) { return filling->copies[i] == copy.event; });
     const double each = to->second.width / static_cast<double>(order.size());
     target.x = to->second.x + each * (static_cast<double>(at - order.begin()) + 0.5);
   }

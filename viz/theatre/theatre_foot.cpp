@@ -192,7 +192,8 @@ TheatreFrame TheatrePainter::draw_strip(const Box& room) {
       colours.push_back(
           mix(s_.theme.panel, s_.theme.text, std::min(1.0, 0.75 * static_cast<double>(share))));
     }
-    scene_.add(Raster{{strip.x, y, strip.width, lane_ - (named ? 2 : 1)}, ramp_image(std::move(colours))});
+    scene_.add(
+        Raster{{strip.x, y, strip.width, lane_ - (named ? 2 : 1)}, ramp_image(std::move(colours))});
     y += lane_;
   }
   if (const sim::Filling* f = followed_filling()) draw_life(*f, frame, y);

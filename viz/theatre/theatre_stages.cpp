@@ -261,8 +261,7 @@ void TheatrePainter::draw_core_of(const Box& box, std::uint8_t rank, bool pair) 
     scene_.add(words({x, y}, text, Across::centre, weight, ink));
   };
   const std::string name = pair ? "Tensor cores" : "Tensor core";
-  const bool whole =
-      text_width(name, small_text, Family::sans, FontWeight::bold) + 4 <= box.width;
+  const bool whole = text_width(name, small_text, Family::sans, FontWeight::bold) + 4 <= box.width;
   plate(box.y + 16, whole ? name : "MMA", FontWeight::bold, Role::text);
   if (product) {
     std::string all;
