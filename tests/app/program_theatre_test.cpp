@@ -1,6 +1,7 @@
 // `explain handoffs`, and the theatre's page as a browser plays it.
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "tests/app/program.h"
 
@@ -49,6 +50,29 @@ TEST_F(Theatre, HandoffsOfTheWarpSpecialisedProduct) {
   EXPECT_EQ(d["accumulators"][0]["sums"][0]["products"], 32);  // 512 / 16
   EXPECT_EQ(d["accumulators"][0]["sums"][0]["steps"], 8);
   EXPECT_TRUE(d["absent"].empty());
+}
+
+// In a small window each row of a table that is wider is folded into lines: nothing is cut.
+TEST_F(Theatre, HandoffsInASmallWindowLoseNothing) {
+  const std::string open = "open hgemm_v7 --m 256 --n 256 --k 256; run; select handoffs";
+  const auto texts = [&](const std::string& size) {
+    const Ended ended =
+        run({"gui", "--headless", "--do", open, "--size", size, "--describe", "a.json"});
+    EXPECT_EQ(ended.exit_code, 0) << ended.err;
+    std::string out;
+    const auto collect = [&](const auto& self, const json& group) -> void {
+      for (const json& text : group.value("texts", json::array())) {
+        out += text.get<std::string>() + "\n";
+      }
+      for (const json& inner : group.value("groups", json::array())) self(self, inner);
+    };
+    collect(collect, json::parse(read("a.json"))["picture"]);
+    return out;
+  };
+  const std::string wide = texts("2560x1440"), narrow = texts("640x2400");
+  EXPECT_FALSE(has(narrow, "\u2026")) << narrow;
+  std::istringstream words(wide);
+  for (std::string word; words >> word;) EXPECT_TRUE(has(narrow, word)) << word;
 }
 
 // 256 tiles on the 148 SMs of a B200: the first CTA has two, one after the other in one

@@ -115,7 +115,7 @@ class SourceView {
         table.columns.push_back(std::move(column));
       };
       moved("bytes", 80, 4);
-      moved("wavefronts", 72, 5);
+      moved("wavefronts", 80, 5);
     }
     TableColumn code{line_.file, Across::left, Family::mono, 0, true, 1e9, true};
     code.least = 480;

@@ -201,7 +201,7 @@ double ProductPainter::draw_step(const sim::TracedStep& step, const Box& room) {
     std::stable_sort(terms.begin(), terms.end(),
                      [](const auto* a, const auto* b) { return a->k < b->k; });
   }
-  const double at[] = {0, 40, 140, 254};
+  const double at[] = {0, 40, 140, 260};
   const auto put = [&](std::string k, std::string a, std::string b, std::string product,
                        double value, const Ink& ink, const Ink& bar, std::optional<int> last = {}) {
     line({x_text, y}, k, at[1] - 4, Role::quiet, Family::mono);

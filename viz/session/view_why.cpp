@@ -57,6 +57,10 @@ void draw_deadlock_view(Session& session, Picture& out, const Report& report, Si
   draw_title(out.scene, std::string(title_of(report)), {edge, y});
   const std::string all = "all barriers, and who came";
   const double wide = text_width(all, small_text, Family::sans);
+  // Beside the title, or below it.
+  const double title =
+      text_width(std::string(title_of(report)), title_text, Family::sans, FontWeight::bold);
+  if (edge + title + 16 + wide > size.width - edge) y += 26;
   out.scene.add(words({size.width - edge, y}, all, Across::right, Role::accent));
   out.scene.targets.push_back({{size.width - edge - wide, y - 10, wide, 20},
                                "select barriers",

@@ -133,11 +133,10 @@ void TheatrePainter::draw_registers() {
       Rectangle{box, Ink(Role::panel), {lit ? Role::text : Role::line, lit ? 2.0 : 1.0, false}, 3});
   scene_.add(words({box.x + 8, box.y + 14}, "Registers", FontWeight::bold));
   if (lit) {
-    scene_.add(words({box.x + 8, box.y + 31},
-                     fitted(fmt::format("tcgen05.ld, {} warp{}", s_.now.loads.size(),
-                                        s_.now.loads.size() == 1 ? "" : "s"),
-                            box.width - 12, small_text, Family::sans),
-                     Role::quiet));
+    std::string said = fmt::format("tcgen05.ld, {} warp{}", s_.now.loads.size(),
+                                   s_.now.loads.size() == 1 ? "" : "s");
+    if (text_width(said, small_text, Family::sans) > box.width - 12) said = "tcgen05.ld";
+    scene_.add(words({box.x + 8, box.y + 31}, said, Role::quiet));
   }
 }
 
@@ -190,9 +189,11 @@ void TheatrePainter::draw_token_in(const TheatreCopy& copy) {
   const sim::Filling* filling = s_.now.stages[*copy.stage].filling;
   Point target = to->second.centre();
   if (filling && filling->copies.size() <= 4) {  // each has its own part of the stage's box
-    const auto at = std::find(filling->copies.begin(), filling->copies.end(), copy.event);
-    const double each = to->second.width / static_cast<double>(filling->copies.size());
-    target.x = to->second.x + each * (static_cast<double>(at - filling->copies.begin()) + 0.5);
+    const std::vector<std::size_t> order = order_of_tiles(*filling);
+    const auto at = std::find_if(order.begin(), order.end(),
+                                 [&](std::size_t i) { return filling->copies[i] == copy.event; });
+    const double each = to->second.width / static_cast<double>(order.size());
+    target.x = to->second.x + each * (static_cast<double>(at - order.begin()) + 0.5);
   }
   const std::vector<Point> way = way_in(copy, target);
   Line path;

@@ -61,6 +61,11 @@ void TheatrePainter::draw_ties() {
 
 void TheatrePainter::draw_warps() {
   scene_.begin("warps");
+  if (brief_) {
+    count_warps();
+    scene_.end();
+    return;
+  }
   draw_ties();
   scene_.add(words({warps_.x, warps_.y + 12}, "Warps", FontWeight::bold));
   double y = warps_.y + 26;
@@ -81,6 +86,21 @@ void TheatrePainter::draw_warps() {
     y += warp_row;
   }
   scene_.end();
+}
+
+// In one line, where they have no room for a row each.
+void TheatrePainter::count_warps() {
+  std::size_t all = 0, run = 0, wait = 0;
+  for (std::size_t i = 0; i < p_.warps.size(); ++i) {
+    if (!is_shown(p_.warps[i].rank)) continue;
+    ++all;
+    run += s_.now.warps[i].state == TheatreWarp::State::runs;
+    wait += s_.now.warps[i].state == TheatreWarp::State::waits;
+  }
+  const std::string counts = fmt::format("Of {} warps {} run, {} wait", all, run, wait);
+  const std::string more = counts + "; a larger window shows each";
+  const bool fits = text_width(more, small_text, Family::sans) <= warps_.width;
+  scene_.add(words({warps_.x, warps_.y + 10}, fits ? more : counts, Role::quiet));
 }
 
 void TheatrePainter::draw_chip(std::size_t warp, const Box& box) {
@@ -150,25 +170,31 @@ std::string TheatrePainter::role_text(const RoleShown& role) const {
 
 TheatreFrame TheatrePainter::draw_strip(const Box& room) {
   scene_.begin("time");
-  const double label = std::min(92.0, room.width * 0.12);
+  const bool named = lane_ > 10;
+  const double label = named ? std::min(92.0, room.width * 0.16) : 0;
   const Box strip{room.x + label, room.y, room.width - label, room.height - 20};
   TheatreFrame frame{strip, 0, std::max(s_.view.end(), 1.0)};
   double y = strip.y + 4;
   scene_.add(Rectangle{
-      {strip.x, y - 2, strip.width, lane * static_cast<double>(s_.view.activity().size()) + 4},
+      {strip.x, y - 2, strip.width, lane_ * static_cast<double>(s_.view.activity().size()) + 4},
       Ink(Role::panel),
       {},
       0});
   for (const TheatreActivity& one : s_.view.activity()) {
-    scene_.add(
-        words({strip.x - 6, y + lane / 2 - 1}, one.name, Across::right, small_text, Role::quiet));
+    if (named) {
+      scene_.add(words({strip.x - 6, y + lane_ / 2 - 1}, one.name, Across::right, small_text,
+                       Role::quiet));
+    } else {
+      scene_.hints.push_back({{strip.x, y, strip.width, lane_}, one.name});
+    }
     std::vector<Rgba> colours;
     for (const float share : one.share) {
       colours.push_back(
           mix(s_.theme.panel, s_.theme.text, std::min(1.0, 0.75 * static_cast<double>(share))));
     }
-    scene_.add(Raster{{strip.x, y, strip.width, lane - 2}, ramp_image(std::move(colours))});
-    y += lane;
+    scene_.add(
+        Raster{{strip.x, y, strip.width, lane_ - (named ? 2 : 1)}, ramp_image(std::move(colours))});
+    y += lane_;
   }
   if (const sim::Filling* f = followed_filling()) draw_life(*f, frame, y);
   const double x =

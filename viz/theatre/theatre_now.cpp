@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "core/run/deadlock_cause.h"
+#include "viz/theatre/theatre_painter.h"
 
 namespace tilescope {
 namespace {
@@ -490,6 +492,17 @@ TheatreNow theatre_at(const TheatreView& view, double at) {
   return Look(view, at).look();
 }
 
+std::vector<std::size_t> order_of_tiles(const sim::Filling& filling) {
+  std::vector<std::size_t> out(filling.copies.size());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = i;
+  if (filling.parts.size() < out.size()) return out;
+  std::stable_sort(out.begin(), out.end(), [&](std::size_t a, std::size_t b) {
+    const MemoryUse &x = filling.parts[a], &y = filling.parts[b];
+    return std::tie(x.buffer, x.row, x.column) < std::tie(y.buffer, y.row, y.column);
+  });
+  return out;
+}
+
 StageContents contents_of(const TheatreView& view, const TheatreNow& now, std::size_t stage) {
   constexpr std::size_t most = 4;  // tiles side by side; more are one
   const TheatreStage& of = now.stages[stage];
@@ -505,7 +518,7 @@ StageContents contents_of(const TheatreView& view, const TheatreNow& now, std::s
     out.tiles.push_back({"", coming ? static_cast<double>(of.arrived) / all : 1});
     return out;
   }
-  for (std::size_t i = 0; i < f.copies.size(); ++i) {
+  for (const std::size_t i : order_of_tiles(f)) {
     StageContents::Tile tile;
     if (i < f.parts.size()) tile.label = record.buffers[f.parts[i].buffer].name;
     if (coming) {

@@ -12,6 +12,10 @@
 
 namespace tilescope {
 
+// The copies of a filling in the order in which their tiles are drawn: by matrix, then by place in
+// it, so that a tile stands at one place whichever copy came first.
+std::vector<std::size_t> order_of_tiles(const sim::Filling& filling);
+
 class TheatrePainter {
  public:
   TheatrePainter(Scene& scene, const TheatreShown& shown, Size size)
@@ -29,9 +33,9 @@ class TheatrePainter {
   TheatreFrame paint();
 
  private:
-  // Space at the edges, of a row of warps, of a lane of the strip of time; of a row of stages, what
+  // Space at the edges, of a row of warps; of a row of stages, what
   // it has where there is little room and at most.
-  static constexpr double edge = 16, head = 64, warp_row = 26, lane = 13, row = 84, tall_row = 150;
+  static constexpr double edge = 16, head = 64, warp_row = 26, row = 84, tall_row = 150;
 
   // where everything is
   void place_columns(const Box& all);
@@ -115,6 +119,7 @@ class TheatrePainter {
   // The warp that is looked at is tied to the mbarrier that it waits for.
   void draw_ties();
   void draw_warps();
+  void count_warps();
   void draw_chip(std::size_t warp, const Box& box);
   // What the warp that is looked at does, else the first that waits for a barrier, else the first.
   std::string role_text(const RoleShown& role) const;
@@ -131,7 +136,9 @@ class TheatrePainter {
   Size size_;
   std::vector<std::uint8_t> ranks_;
   bool wide_ = true;
-  double dial_ = 10;  // the radius of one
+  double dial_ = 10;    // the radius of one
+  double lane_ = 13;    // the height of one of the strip of time
+  bool brief_ = false;  // warps have no room for a row each
   bool has_l2_ = false;
   Box inputs_, l2_, shared_, core_, sums_, outputs_, warps_, registers_;
   std::vector<RoleShown> roles_;

@@ -16,14 +16,23 @@ using sim::MemoryUse;
 
 TheatreFrame TheatrePainter::paint() {
   roles_ = roles_shown();
-  const double lanes = lane * static_cast<double>(s_.view.activity().size());
-  const double strip = lanes + 34;
-  const double warps = warp_row * static_cast<double>(roles_.size()) + 30;
+  // The stage comes first: where it would be low, warps are a line, and then the strip is thin.
+  const double least = 120 * static_cast<double>(ranks_.size());
+  double strip = lane_ * static_cast<double>(s_.view.activity().size()) + 34;
+  double warps = warp_row * static_cast<double>(roles_.size()) + 30;
+  const auto left = [&] { return size_.height - head - strip - warps - 8; };
+  brief_ = left() < least;
+  if (brief_) warps = 22;
+  if (left() < least) {
+    lane_ = 4;
+    strip = lane_ * static_cast<double>(s_.view.activity().size()) + 30;
+  }
   const double top = head, bottom = std::max(top + 80, size_.height - strip - warps - 8);
   place_columns({edge, top, size_.width - 2 * edge, bottom - top});
   draw_head();
   scene_.begin("stage");
-  place_warps({edge, bottom, size_.width - 2 * edge, warps});
+  warps_ = {edge, bottom, size_.width - 2 * edge, warps};
+  if (!brief_) place_warps({edge, bottom, size_.width - 2 * edge, warps});
   if (s_.view.moves_by_threads()) {
     draw_memory({edge, top, size_.width - 2 * edge, bottom - top});
   } else if (p_.stages.empty() && p_.accumulators.empty()) {

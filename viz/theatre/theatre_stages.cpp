@@ -264,7 +264,9 @@ void TheatrePainter::draw_core_of(const Box& box, std::uint8_t rank, bool pair) 
     }
     scene_.add(words({x, y}, text, Across::centre, weight, ink));
   };
-  plate(box.y + 16, pair ? "Tensor cores" : "Tensor core", FontWeight::bold, Role::text);
+  const std::string name = pair ? "Tensor cores" : "Tensor core";
+  const bool whole = text_width(name, small_text, Family::sans, FontWeight::bold) + 4 <= box.width;
+  plate(box.y + 16, whole ? name : "MMA", FontWeight::bold, Role::text);
   if (product) {
     std::string all;
     for (const std::uint32_t step : steps)

@@ -292,9 +292,13 @@ void name_value(const Brush& brush, const std::string& name, const std::string& 
     ImGui::Dummy({width, 20});
     return;
   }
+  // What has no room beside its name stands below it, at the same edge; a text of several lines
+  // begins at the left.
   float y = at.y + 28;
-  for (const std::string& line : broken(code, value, width)) {
-    brush.text(at.x + 8, y, code, Role::text, line);
+  const std::vector<std::string> lines = broken(code, value, width);
+  for (const std::string& line : lines) {
+    const float x = lines.size() == 1 ? at.x + 8 + width - text_width(code, line) : at.x + 8;
+    brush.text(x, y, code, Role::text, line);
     y += 16;
   }
   ImGui::Dummy({width, y - at.y});

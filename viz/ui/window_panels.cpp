@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "viz/session/fault_view.h"
 #include "viz/session/start_card.h"
@@ -27,12 +28,22 @@ bool strip_step(const Brush& brush, const StripStep& step, ImVec2 at, ImVec2 siz
   return clicked;
 }
 
+// Between the sections of a panel: half of their distance, a hairline, the other half.
+void section_rule(const Brush& brush) {
+  ImGui::Dummy({0, 8});
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  brush.line(at.x + 8, at.y, at.x + ImGui::GetContentRegionAvail().x - 8, at.y);
+  ImGui::Dummy({0, 8});
+}
+
 }  // namespace
 
 void WindowUi::draw_outline(Brush brush, const Session& session, const Backend& backend, ImVec2 at,
                             ImVec2 size) {
   begin_panel(brush, "outline", at, size);
+  bool first = true;
   for (const OutlineSection& section : outline(session, backend)) {
+    if (!std::exchange(first, false)) section_rule(brush);
     ImGui::PushID(section.title.c_str());
     heading(brush, section.title);
     int index = 0;
@@ -46,7 +57,6 @@ void WindowUi::draw_outline(Brush brush, const Session& session, const Backend& 
       ImGui::PopID();
     }
     ImGui::PopID();
-    ImGui::Dummy({0, 16});
   }
   atoms_shown_ = session.atoms;
   end_panel();
@@ -54,7 +64,9 @@ void WindowUi::draw_outline(Brush brush, const Session& session, const Backend& 
 
 void WindowUi::draw_inspector(Brush brush, const Session& session, ImVec2 at, ImVec2 size) {
   begin_panel(brush, "inspector", at, size);
+  bool first = true;
   for (const InspectorSection& section : inspector(session)) {
+    if (!std::exchange(first, false)) section_rule(brush);
     heading(brush, section.title);
     if (section.lines.empty()) paragraph(brush, section.when_empty, Role::quiet);
     for (const auto& [name, value] : section.lines) name_value(brush, name, value);
@@ -62,7 +74,6 @@ void WindowUi::draw_inspector(Brush brush, const Session& session, ImVec2 at, Im
     for (const InspectorLink& link : section.links) {
       if (link_row(brush, link)) issue(link.command);
     }
-    ImGui::Dummy({0, 16});
   }
   end_panel();
 }
@@ -142,8 +153,10 @@ void WindowUi::draw_status(const Brush& brush, const Session& session, ImVec2 at
   ImFont* font = fonts_.words(TextSize::small);
   const View& view = view_of(session.state.view);
   const auto theatre = view.id == ViewName::theatre ? theatre_of(session) : nullptr;
+  const bool nothing = emptiness(session) && !shows_start(session);
   const std::string hints =
-      shows_start(session) ? "? lists all commands, Ctrl+Shift+P finds one"
+      nothing                ? ""
+      : shows_start(session) ? "? lists all commands, Ctrl+Shift+P finds one"
       : view.id == ViewName::timeline
           ? "Scroll zooms, dragging adds up, click says why, Esc goes back"
       : view.id == ViewName::why && picture_.why
@@ -161,7 +174,9 @@ void WindowUi::draw_status(const Brush& brush, const Session& session, ImVec2 at
                   : "Scroll zooms, dragging moves, click selects, Esc goes back";
   const float hints_width = text_width(font, hints);
   const float middle = at.y + size.y / 2;
-  const bool both = size.x > hints_width * 2;
+  // What just happened comes first.
+  const bool both = !hints.empty() && size.x > hints_width * 2 &&
+                    text_width(font, session.message.text) <= size.x - hints_width - 64;
   const float room = both ? size.x - hints_width - 64 : size.x - 32;
   const std::string& message = session.message.text;
   const std::string said = cut_at_the_end(font, message, room);

@@ -61,9 +61,14 @@ void WindowUi::draw(Session& session, Backend& backend) {
       reads ? panel_width(panels_.inspector, settings.inspector, display.x, 0.29f, 320, 400)
             : panel_width(panels_.inspector, settings.inspector, display.x, 0.24f, 240, 296);
   // A page says all of itself: where there is little room it has that of the inspector, too.
-  constexpr float roomy = 1100;
-  const bool page = session.state.view == ViewName::kernel || shows_start(session);
-  if (page && !reads && display.x < roomy && settings.inspector == WindowSettings::usual &&
+  constexpr float roomy = 1100, wide = 960;
+  const ViewName view = session.state.view;
+  const bool page = view == ViewName::kernel || shows_start(session);
+  // Nor has a picture of many parts, which says the same under the pointer.
+  const bool stage = view == ViewName::theatre || view == ViewName::why ||
+                     view == ViewName::handoffs || view == ViewName::product;
+  const float least_width = page ? roomy : stage ? wide : 0;
+  if (!reads && display.x < least_width && settings.inspector == WindowSettings::usual &&
       panels_.inspector == Dragged::no) {
     right = 0;
   }

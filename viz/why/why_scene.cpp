@@ -37,7 +37,7 @@ class Painter {
 
   WhyFrame paint(Scroll& scroll) {
     // In a small room it is a page: one under the other, and scrolled whole.
-    const bool page = size_.width < 620 || size_.height < 420;
+    const bool page = size_.width < 720 || size_.height < 420;
     if (page) scene_.begin("page", Box{0, 0, size_.width, size_.height});
     const double top = page ? -scroll.at : 0;
     const sim::Record& record = s_.view.record();
@@ -376,9 +376,9 @@ class Painter {
       scene_.add(words({room.x, y}, one.text, Role::accent,
                        chosen ? FontWeight::bold : FontWeight::regular));
       scene_.add(words({room.right() - 52, y}, count(one.answer.end), Across::right, Family::mono));
-      scene_.add(words({room.right(), y},
-                       fmt::format("-{:.1f}%", 100 * share(now - one.answer.end, now)),
-                       Across::right, Family::mono, Role::quiet));
+      const std::string less = fmt::format("-{:.1f}%", 100 * share(now - one.answer.end, now));
+      scene_.add(words({room.right(), y}, less == "-0.0%" ? "same" : less, Across::right,
+                       Family::mono, Role::quiet));
       std::string command = "why";
       for (const WhyPart part : why_parts) {
         sim::WhatIf what = one.answer.what;
@@ -399,7 +399,14 @@ class Painter {
 
   // As high as its room, or, on a page, as its rows: answers where it ends.
   double draw_list(Box room, Scroll& scroll) {
-    if (room.height < table_titles + 2 * table_row) return room.bottom();
+    if (room.height < table_titles + 2 * table_row) {
+      const std::string none = "The chain as a list has no room here: a higher window shows it.";
+      if (room.height >= 20) {
+        scene_.add(words({edge, room.y + 10},
+                         fitted(none, room.width - edge, small_text, Family::sans), Role::quiet));
+      }
+      return room.bottom();
+    }
     const bool page = room.height > 1e5, narrow = room.width < 560;
     Table table;
     table.name = "chain as a list";
