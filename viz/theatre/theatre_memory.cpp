@@ -165,7 +165,7 @@ void TheatrePainter::draw_line(const Box& row, u64 line,
   }
   std::sort(warps.begin(), warps.end());
   const double x = row.x + label + 4 * (cell + 2) + 8;
-  std::string who = fmt::format("warp{} {}", warps.size() == 1 ? "" : "s", numbers_text(warps));
+  std::string who = warps_in_words(warps);
   const double room = std::max(0.0, row.right() - x);
   // ", from memory", where there is room for it; else ", memory".
   constexpr std::string_view word = ", from ";
