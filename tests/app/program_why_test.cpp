@@ -186,11 +186,11 @@ TEST_F(Why, WhatCannotBeToldIsSaid) {
   EXPECT_EQ(recorded.out, ran.out);
   EXPECT_NE(recorded.out, "");
   again.push_back("--json");
-  const Ended json = run({"explain", "why", "dead.tsr", "--json"});
-  EXPECT_EQ(json.out, run(again).out);
-  const nlohmann::json told = nlohmann::json::parse(json.out);
+  const Ended as_data = run({"explain", "why", "dead.tsr", "--json"});
+  EXPECT_EQ(as_data.out, run(again).out);
+  const json told = json::parse(as_data.out);
   std::size_t reasons = 0;
-  for (const nlohmann::json& barrier : told["deadlock"]["barriers"]) {
+  for (const json& barrier : told["deadlock"]["barriers"]) {
     for (const json& source : barrier["sources"]) {
       for (const json& reason : source["not_come"]) {
         EXPECT_TRUE(reason["lanes"].is_number_unsigned()) << reason;
