@@ -36,7 +36,7 @@ class Why : public Program {
     write(name, out);
   }
   // When the chain ends.
-  static double end_of(const nlohmann::json& d) { return d["path"].back()["to"].get<double>(); }
+  static double end_of(const json& d) { return d["path"].back()["to"].get<double>(); }
 };
 
 TEST_F(Why, TheChainIsTheWholeRun) {
@@ -48,17 +48,17 @@ TEST_F(Why, TheChainIsTheWholeRun) {
     const auto [code, d] = run_json(words);
     ASSERT_EQ(code, 0) << kernel[0];
     double all = 0, at = 0;
-    for (const nlohmann::json& step : d["path"]) {
+    for (const json& step : d["path"]) {
       EXPECT_EQ(step["from"].get<double>(), at) << kernel[0];
       at = step["to"].get<double>();
     }
-    for (const nlohmann::json& total : d["totals"]) all += total.get<double>();
+    for (const json& total : d["totals"]) all += total.get<double>();
     EXPECT_EQ(all, at) << kernel[0];
     // A launch has some cycles behind its last event.
     EXPECT_LE(at, d["end"].get<double>()) << kernel[0];
     EXPECT_GT(at, 0.5 * d["end"].get<double>()) << kernel[0];
     ASSERT_EQ(d["what_if"].size(), 4u);
-    for (const nlohmann::json& answer : d["what_if"]) EXPECT_LE(answer["end"].get<double>(), at);
+    for (const json& answer : d["what_if"]) EXPECT_LE(answer["end"].get<double>(), at);
   }
 }
 
@@ -113,7 +113,7 @@ TEST_F(Why, VariantsAreRunAndSorted) {
   ASSERT_EQ(code, 0);
   ASSERT_GT(d["variants"].size(), 8u);
   double last = 0;
-  for (const nlohmann::json& each : d["variants"]) {
+  for (const json& each : d["variants"]) {
     EXPECT_GE(each["end"].get<double>(), last);
     last = each["end"].get<double>();
     const std::string form = each["form"];
@@ -121,7 +121,7 @@ TEST_F(Why, VariantsAreRunAndSorted) {
     EXPECT_FALSE(has(form, "bf16")) << form;  // the same product
   }
   for (const std::size_t i : {std::size_t{0}, d["variants"].size() - 1}) {
-    const nlohmann::json& each = d["variants"][i];
+    const json& each = d["variants"][i];
     Words words{"explain", "why", "dense_gemm", "--m", "128", "--n", "256", "--k", "256"};
     std::string form = each["form"];
     for (std::size_t end; !form.empty(); form.erase(0, end == form.npos ? end : end + 1)) {
@@ -138,7 +138,7 @@ TEST_F(Why, VariantsAreRunAndSorted) {
   const auto [usual_code, usual] = run_json({"explain", "why", "wgmma_v7", "--variants"});
   ASSERT_EQ(usual_code, 0);
   const double own = end_of(run_json({"explain", "why", "wgmma_v7"}).second);
-  for (const nlohmann::json& each : usual["variants"]) {
+  for (const json& each : usual["variants"]) {
     EXPECT_GT(each["end"].get<double>(), 0.3 * own) << each["form"];
   }
   EXPECT_EQ(run({"explain", "why", "matmul_tiled", "--variants"}).exit_code, 2);
@@ -186,13 +186,13 @@ TEST_F(Why, WhatCannotBeToldIsSaid) {
   EXPECT_EQ(recorded.out, ran.out);
   EXPECT_NE(recorded.out, "");
   again.push_back("--json");
-  const Ended json = run({"explain", "why", "dead.tsr", "--json"});
-  EXPECT_EQ(json.out, run(again).out);
-  const nlohmann::json told = nlohmann::json::parse(json.out);
+  const Ended as_data = run({"explain", "why", "dead.tsr", "--json"});
+  EXPECT_EQ(as_data.out, run(again).out);
+  const json told = json::parse(as_data.out);
   std::size_t reasons = 0;
-  for (const nlohmann::json& barrier : told["deadlock"]["barriers"]) {
-    for (const nlohmann::json& source : barrier["sources"]) {
-      for (const nlohmann::json& reason : source["not_come"]) {
+  for (const json& barrier : told["deadlock"]["barriers"]) {
+    for (const json& source : barrier["sources"]) {
+      for (const json& reason : source["not_come"]) {
         EXPECT_TRUE(reason["lanes"].is_number_unsigned()) << reason;
         ++reasons;
       }

@@ -66,6 +66,7 @@ const std::vector<View>& views() {
       {"theatre_pair", "hgemm_v10 --m 512 --n 512 --k 512", "run; theatre at 8000", "dark"},
       {"theatre_hopper", "dense_gemm --m 256 --n 256 --k 512",
        "run; select theatre; theatre follow tile 3 0", "light"},
+      {"theatre_threads", "matmul_tiled", "run; theatre at 7800; panel outline hide", "light"},
       {"why", "hgemm_v7 --m 256 --n 256 --k 512", "run; why products 0", "light"},
       {"handoffs", "hgemm_v10 --m 512 --n 512 --k 512", "run; select handoffs", "dark"},
       {"product", "hgemm_v7 --m 256 --n 256 --k 256", "run; product 5; product element 37 90",

@@ -18,7 +18,7 @@ TEST_P(MemoryTasks, TakesTheAnswerAndExplainsTheSlip) {
 INSTANTIATE_TEST_SUITE_P(
     Each, MemoryTasks,
     ::testing::Values(
-        TaskCase{"number_of(12, stage)", "12", "13", "next to that"},
+        TaskCase{"number_of(12, stage)", "12", "13", "next to it"},
         TaskCase{"number_of(12, stage)", "12", "0x28", "40 is too much as the stage"},
         TaskCase{"whether(0)", "no", "yes", "Not yes"},
         TaskCase{"choice_of(expect_tx, commit, wait)", "expect_tx", "wait", "It is not wait"},

@@ -11,6 +11,39 @@
 
 namespace tilescope::test {
 
+// What copies asked of L2 and what it did not have, copy by copy, is what their instructions count.
+// Of copies from what is no buffer there is no use, and nothing is said.
+inline void expect_what_l2_was_asked(const sim::Record& record) {
+  struct Asked {
+    std::uint64_t bytes = 0, missed = 0;
+    bool all = true;
+  };
+  std::map<std::uint32_t, Asked> by_line;
+  for (sim::EventId id = 0; id < record.events.size(); ++id) {
+    const sim::Event e = record.events[id];
+    const sim::Unit unit = record.tracks[e.track].unit;
+    if (e.kind != sim::EventKind::operation) continue;
+    if (unit != sim::Unit::copy_in && unit != sim::Unit::copy_out) continue;
+    Asked& asked = by_line[e.pc];
+    bool any = false;
+    for (const sim::MemoryUse& use : sim::uses_of(record.uses, id)) {
+      if (use.of != sim::MemoryUse::Of::global) continue;
+      any = true;
+      EXPECT_LE(use.missed, use.asked);
+      asked.bytes += use.asked;
+      asked.missed += use.missed;
+    }
+    asked.all = asked.all && any;
+  }
+  for (const auto& [pc, asked] : by_line) {
+    if (!asked.all) continue;
+    EXPECT_EQ(asked.bytes, record.counters[pc].global_bytes) << record.lines[pc].text;
+    // Memory is read by two sectors: beside what was asked for there may be more.
+    EXPECT_LE(asked.missed, record.counters[pc].memory_bytes) << record.lines[pc].text;
+    EXPECT_EQ(asked.missed > 0, record.counters[pc].memory_bytes > 0) << record.lines[pc].text;
+  }
+}
+
 // A warp runs or waits, one after the other; phases of a barrier follow each other and are counted;
 // what comes to a phase of an mbarrier comes while it lasts, and something comes to each;
 // everything has ended, and nothing before what brought it about, or after a run that no
@@ -65,6 +98,7 @@ inline void expect_sound(const sim::Record& record) {
     }
     for (const std::uint64_t count : came) EXPECT_GT(count, 0u);
   }
+  expect_what_l2_was_asked(record);
 }
 
 }  // namespace tilescope::test

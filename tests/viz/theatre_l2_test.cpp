@@ -12,7 +12,7 @@ namespace {
 
 // A (16 x 48) in three cells, of which the copies of the three tiles bring one each; the second one
 // is there already.
-std::shared_ptr<const TheatreView> theatre_of_copies() {
+std::shared_ptr<const TheatreView> theatre_with_l2() {
   sim::Record made = test::pipeline_record();
   test::add_uses(made);
   made.cached = {{0, 1, 3, {45, 0, sim::never_ends}}};
@@ -28,7 +28,7 @@ std::shared_ptr<const TheatreView> theatre_of_copies() {
 }
 
 TEST(TheatreL2, HasWhatHasCome) {
-  const auto view = theatre_of_copies();
+  const auto view = theatre_with_l2();
   const sim::CachedBuffer* const cached = view->cached(0);
   ASSERT_TRUE(cached);
   EXPECT_FALSE(view->cached(1));
@@ -46,7 +46,7 @@ TEST(TheatreL2, HasWhatHasCome) {
 
 // The first copy goes from the matrix through L2, the second one from L2.
 TEST(TheatreL2, ATileThatItHasComesFromThere) {
-  const auto view = theatre_of_copies();
+  const auto view = theatre_with_l2();
   const TheatreNow now = theatre_at(*view, 25);
   ASSERT_EQ(now.copies.size(), 2u);
   EXPECT_TRUE(now.copies[0].from_memory());

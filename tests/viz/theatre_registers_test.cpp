@@ -20,7 +20,7 @@ constexpr std::string_view code[] = {
     "st.shared.v2.f32 [%r1], {%f1, %f2};",   // 1
     "bar.sync 0;",                           // 2
     "ld.shared.f32 %f3, [%r2];",             // 3
-    "@%p1 add.f32 \t%f4, %f3, %f1;",           // 4
+    "@%p1 add.f32 \t%f4, %f3, %f1;",         // 4
     "st.global.f32 [%rd5], %f4;",            // 5
     "ret;",                                  // 6
 };

@@ -70,8 +70,11 @@ void TheatrePainter::draw_share(const Box& room, const std::string& of) {
   const double had =
       1 - static_cast<double>(s_.view.missed()) / static_cast<double>(s_.view.asked());
   const Box bar{room.x, room.bottom() - 12, room.width, 8};
-  scene_.add(words({room.x, room.y + 8}, fitted(fmt::format("{}{:.0f}% hits", of, 100 * had),
-                                                room.width, small_text, Family::sans)));
+  std::string said = fmt::format("{}{:.0f}% hits", of, 100 * had);
+  if (text_width(said, small_text, Family::sans) > room.width) {
+    said = fmt::format("{:.0f}%", 100 * had);
+  }
+  scene_.add(words({room.x, room.y + 8}, said));
   scene_.add(Rectangle{bar, Ink(Role::panel), {Role::line, 1, false}, 2});
   scene_.add(Rectangle{{bar.x, bar.y, bar.width * had, bar.height}, Ink(Role::quiet), {}, 2});
   scene_.hints.push_back(

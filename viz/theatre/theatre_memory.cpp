@@ -52,7 +52,10 @@ void TheatrePainter::draw_memory(const Box& all) {
   const auto registers =
       registers_at(record_, s_.view.lanes(), block, s_.warp, s_.now.at, most_registers);
   if (!s_.view.lanes().any(WarpAccess::Of::shared) && !s_.view.lanes().any(WarpAccess::Of::lanes)) {
-    const double high = std::min(46 + register_row * most_registers, height * 0.45);
+    // Three lines of each buffer stay.
+    const double wanted = 28 + 104 * static_cast<double>(s_.view.lanes().touched().size());
+    const double high = std::clamp(height - wanted, std::min(46 + 3 * register_row, height / 2),
+                                   46 + register_row * most_registers);
     draw_global({all.x, top, all.width, height - high}, now);
     return draw_lane_registers({all.x, top + height - high, all.width, high}, registers);
   }
@@ -162,10 +165,17 @@ void TheatrePainter::draw_line(const Box& row, u64 line,
   }
   std::sort(warps.begin(), warps.end());
   const double x = row.x + label + 4 * (cell + 2) + 8;
-  std::string who = fmt::format("warp{} {}", warps.size() == 1 ? "" : "s", numbers_text(warps));
+  std::string who = warps_in_words(warps);
   const double room = std::max(0.0, row.right() - x);
-  const std::string whence = who + std::string(from);
-  if (text_width(whence, small_text, Family::sans) <= room) who = whence;
+  // ", from memory", where there is room for it; else ", memory".
+  constexpr std::string_view word = ", from ";
+  for (const std::string& whence :
+       {who + std::string(from),
+        from.empty() ? who : who + ", " + std::string(from.substr(word.size()))}) {
+    if (text_width(whence, small_text, Family::sans) > room) continue;
+    who = whence;
+    break;
+  }
   scene_.add(words({x, row.y + row.height / 2}, fitted(who, room, small_text, Family::sans)));
 }
 
