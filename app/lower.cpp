@@ -115,10 +115,10 @@ Outcome<std::string> expression_of(const Options& options) {
 }
 
 // The statement of the program that is followed; nothing where none is asked for.
-Outcome<std::optional<int>> followed(const lower::Lowering& l, const Options& options) {
+Outcome<std::optional<int>> followed(const lowering::Lowering& l, const Options& options) {
   if (options.follow.empty()) return std::optional<int>();
   const std::string name = options.follow[0] == '%' ? options.follow : "%" + options.follow;
-  const std::vector<lower::Statement>& first = l.levels[0].statements;
+  const std::vector<lowering::Statement>& first = l.levels[0].statements;
   std::string names;
   for (std::size_t s = 0; s < first.size(); ++s) {
     const std::vector<std::string>& own = first[s].names;
@@ -134,11 +134,11 @@ Outcome<std::optional<int>> followed(const lower::Lowering& l, const Options& op
 // Which statements of each level are shown.
 using Chosen = std::vector<std::vector<int>>;
 
-Chosen chosen(const lower::Lowering& l, std::optional<int> follow) {
+Chosen chosen(const lowering::Lowering& l, std::optional<int> follow) {
   Chosen out(l.levels.size());
   for (std::size_t i = 0; i < l.levels.size(); ++i) {
     if (follow) {
-      out[i] = lower::became(l, 0, *follow, static_cast<int>(i));
+      out[i] = lowering::became(l, 0, *follow, static_cast<int>(i));
       continue;
     }
     for (std::size_t s = 0; s < l.levels[i].statements.size(); ++s) {
@@ -155,22 +155,22 @@ std::string source_text(const std::vector<int>& from) {
   return out;
 }
 
-void print(const lower::Lowering& l, const Chosen& which, const lower::Checked& checked,
+void print(const lowering::Lowering& l, const Chosen& which, const lowering::Checked& checked,
            const Options& options, Terminal& terminal) {
-  for (const std::string& line : lower::type_lines(l)) terminal.print(line + "\n");
+  for (const std::string& line : lowering::type_lines(l)) terminal.print(line + "\n");
   for (std::size_t i = 0; i < l.levels.size(); ++i) {
-    const lower::Level& level = l.levels[i];
+    const lowering::Level& level = l.levels[i];
     if (!options.level.empty() && options.level != level.title) continue;
     terminal.print(fmt::format("\n{}{}: {}\n", level.title,
                                level.pass.empty() ? "" : fmt::format(" ({})", level.pass),
                                level.says));
     for (const int s : which[i]) {
-      terminal.print(fmt::format("{:>4}  {}{}\n", s, lower::text(l, level, s),
+      terminal.print(fmt::format("{:>4}  {}{}\n", s, lowering::text(l, level, s),
                                  source_text(level.statements[static_cast<std::size_t>(s)].from)));
     }
     if (which[i].empty()) terminal.print("      nothing is left of it\n");
   }
-  if (const std::string formula = lower::partition_formula(l); !formula.empty()) {
+  if (const std::string formula = lowering::partition_formula(l); !formula.empty()) {
     terminal.print(fmt::format("\nA thread's offset: {}\n", formula));
   }
   terminal.print(fmt::format(
@@ -182,17 +182,17 @@ void print(const lower::Lowering& l, const Chosen& which, const lower::Checked& 
           : std::string()));
 }
 
-Json document_of(const lower::Lowering& l, const Chosen& which, const lower::Checked& checked,
+Json document_of(const lowering::Lowering& l, const Chosen& which, const lowering::Checked& checked,
                  const std::string& expression) {
   Json levels = Json::array();
   for (std::size_t i = 0; i < l.levels.size(); ++i) {
-    const lower::Level& level = l.levels[i];
+    const lowering::Level& level = l.levels[i];
     Json statements = Json::array();
     for (const int s : which[i]) {
-      const lower::Statement& one = level.statements[static_cast<std::size_t>(s)];
+      const lowering::Statement& one = level.statements[static_cast<std::size_t>(s)];
       statements.push_back({{"number", s},
                             {"names", one.names},
-                            {"text", lower::text(l, level, s)},
+                            {"text", lowering::text(l, level, s)},
                             {"from", one.from}});
     }
     levels.push_back({{"title", level.title},
@@ -202,16 +202,16 @@ Json document_of(const lower::Lowering& l, const Chosen& which, const lower::Che
   }
   return {
       {"expression", expression},
-      {"types", lower::type_lines(l)},
+      {"types", lowering::type_lines(l)},
       {"levels", std::move(levels)},
-      {"outcome", lower::text(l, l.outcome)},
-      {"thread_offset", lower::partition_formula(l)},
+      {"outcome", lowering::text(l, l.outcome)},
+      {"thread_offset", lowering::partition_formula(l)},
       {"checked",
        {{"threads", checked.threads}, {"inputs", checked.inputs}, {"elements", checked.elements}}}};
 }
 
 // All levels beside each other, what is followed in them marked; answers how many bytes it wrote.
-Outcome<std::size_t> draw(const lower::Lowering& l, std::optional<int> follow,
+Outcome<std::size_t> draw(const lowering::Lowering& l, std::optional<int> follow,
                           const Options& options) {
   const Theme* theme = theme_named(options.theme);
   if (!theme) {
@@ -231,13 +231,14 @@ Outcome<std::size_t> draw(const lower::Lowering& l, std::optional<int> follow,
 int lower_command(const Options& options, Terminal& terminal) {
   const Outcome<std::string> expression = expression_of(options);
   if (!expression) return terminal.fail(expression.error());
-  const Outcome<lower::Request> request = lower::request_of(*expression, options.align.value_or(0));
+  const Outcome<lowering::Request> request =
+      lowering::request_of(*expression, options.align.value_or(0));
   if (!request) return terminal.fail(request.error());
-  const Outcome<lower::Lowering> l = lower::lower(*request);
+  const Outcome<lowering::Lowering> l = lowering::lower(*request);
   if (!l) return terminal.fail(l.error());
   const Outcome<std::optional<int>> follow = followed(*l, options);
   if (!follow) return terminal.fail(follow.error());
-  const Outcome<lower::Checked> checked = lower::check(*l);
+  const Outcome<lowering::Checked> checked = lowering::check(*l);
   if (!checked) return terminal.fail(checked.error());
   if (is_name(options.what)) terminal.say(*expression);
   if (!options.output.empty()) {

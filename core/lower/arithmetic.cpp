@@ -5,7 +5,7 @@
 #include "core/lower/build.h"
 #include "core/lower/followed.h"
 
-namespace tilescope::lower {
+namespace tilescope::lowering {
 namespace {
 
 class Expander {
@@ -185,4 +185,4 @@ Outcome<Build> arithmetic(const Lowering& lowering, const Level& before) {
   return Expander(lowering, before).all();
 }
 
-}  // namespace tilescope::lower
+}  // namespace tilescope::lowering

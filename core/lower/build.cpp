@@ -4,7 +4,7 @@
 
 #include <set>
 
-namespace tilescope::lower {
+namespace tilescope::lowering {
 
 // --- types ------------------------------------------------------------------------------------
 
@@ -258,4 +258,4 @@ void name_all(Level& level) {
   }
 }
 
-}  // namespace tilescope::lower
+}  // namespace tilescope::lowering

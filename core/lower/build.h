@@ -7,7 +7,7 @@
 
 #include "core/lower/lowering.h"
 
-namespace tilescope::lower {
+namespace tilescope::lowering {
 
 // A number that is known, or a result.
 struct Val {
@@ -82,4 +82,4 @@ Outcome<Build> to_llvm(const Lowering& lowering, const Level& before);
 Build folded(const Level& before);
 void name_all(Level& level);
 
-}  // namespace tilescope::lower
+}  // namespace tilescope::lowering

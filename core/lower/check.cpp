@@ -10,7 +10,7 @@
 #include "core/layout/text.h"
 #include "core/lower/followed.h"
 
-namespace tilescope::lower {
+namespace tilescope::lowering {
 namespace {
 
 Tuple filled(const Tuple& tuple, const std::vector<std::int64_t>& numbers, std::size_t first = 0) {
@@ -182,7 +182,7 @@ class Machine {
       }
     }
     Datum out;
-    out.layout = lower::filled(kept.layout, after);
+    out.layout = lowering::filled(kept.layout, after);
     out.number = wrapped_add(whole.number, offset);
     return out;
   }
@@ -191,7 +191,7 @@ class Machine {
     Datum out;
     switch (s.op) {
       case Op::argument:
-        out.layout = lower::filled(s.type.layout, inputs_.unknowns);
+        out.layout = lowering::filled(s.type.layout, inputs_.unknowns);
         return out;
       case Op::make_coord:
       case Op::make_shape:
@@ -388,7 +388,7 @@ class Machine {
 
 // The tensor that the program's operations have, by the algebra on known numbers alone.
 Outcome<Slice> real(const Lowering& l, const Inputs& inputs) {
-  Slice now{lower::filled(l.tensor.layout, inputs.unknowns), Place(0)};
+  Slice now{lowering::filled(l.tensor.layout, inputs.unknowns), Place(0)};
   std::size_t block = 0;
   for (const Step& step : l.steps) {
     Result<Slice> next;
@@ -435,7 +435,7 @@ std::optional<Error> compare(const Lowering& l, const Inputs& inputs, Machine::K
   const Outcome<Slice> should = real(l, inputs);
   if (!should) return should.error();
   const Layout layout =
-      lower::filled(l.outcome.layout, std::vector<std::int64_t>(first.begin() + 1, first.end()));
+      lowering::filled(l.outcome.layout, std::vector<std::int64_t>(first.begin() + 1, first.end()));
   const Result<std::int64_t> elements = size(should->layout), ours = size(layout);
   if (!elements || !ours || *elements != *ours) {
     return wrong(
@@ -518,4 +518,4 @@ Outcome<Checked> check(const Lowering& l) {
   return out;
 }
 
-}  // namespace tilescope::lower
+}  // namespace tilescope::lowering

@@ -7,7 +7,7 @@
 
 #include "core/lower/lowering.h"
 
-namespace tilescope::lower {
+namespace tilescope::lowering {
 
 // What a kernel knows when it runs.
 struct Inputs {
@@ -37,4 +37,4 @@ struct Checked {
 // disagreement is an error that names level, thread and numbers.
 Outcome<Checked> check(const Lowering& lowering);
 
-}  // namespace tilescope::lower
+}  // namespace tilescope::lowering

@@ -4,7 +4,7 @@
 
 #include "core/layout/text.h"
 
-namespace tilescope::lower {
+namespace tilescope::lowering {
 namespace {
 
 // A stride that is not known becomes 1 on an axis of its leaf's number. The algebra carries axes
@@ -199,4 +199,4 @@ Outcome<Followed> follow_slice(const Tuple& coordinate, const Layout& layout) {
   return out;
 }
 
-}  // namespace tilescope::lower
+}  // namespace tilescope::lowering

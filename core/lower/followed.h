@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "core/tensor/tiled_copy.h"
 
-namespace tilescope::lower {
+namespace tilescope::lowering {
 
 // One number of a layout: known, or made from the unknown number `source` of the layout before
 // (counted through its shape, then its stride): source * factor, or source / factor rounded up.
@@ -39,4 +39,4 @@ Outcome<FollowedPartition> follow_partition(const TiledCopy& copy, Side side, co
 // The modes at `_`.
 Outcome<Followed> follow_slice(const Tuple& coordinate, const Layout& layout);
 
-}  // namespace tilescope::lower
+}  // namespace tilescope::lowering

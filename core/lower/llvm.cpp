@@ -6,7 +6,7 @@
 
 #include "core/lower/build.h"
 
-namespace tilescope::lower {
+namespace tilescope::lowering {
 namespace {
 
 // What a value of CuTe is in LLVM: a struct, or numbers (a coordinate, an int_tuple: as many as are
@@ -384,4 +384,4 @@ Build folded(const Level& before) {
   return Folder(before).all();
 }
 
-}  // namespace tilescope::lower
+}  // namespace tilescope::lowering

@@ -7,7 +7,7 @@
 #include "core/layout/text.h"
 #include "core/lower/build.h"
 
-namespace tilescope::lower {
+namespace tilescope::lowering {
 namespace {
 
 // Products of many unknown numbers and long lists help nobody.
@@ -155,4 +155,4 @@ std::string partition_formula(const Lowering& l) {
   return {};
 }
 
-}  // namespace tilescope::lower
+}  // namespace tilescope::lowering

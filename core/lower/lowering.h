@@ -29,7 +29,7 @@
 #include "core/tensor/tensor.h"
 #include "core/tensor/tiled_copy.h"
 
-namespace tilescope::lower {
+namespace tilescope::lowering {
 
 // --- what is asked ----------------------------------------------------------------------------
 
@@ -184,10 +184,12 @@ std::string text(const Lowering& lowering, const Type& type);
 // The statements of level `to` that came from `statement` of level `from`, or that it came from
 // where `to` is before; itself where they are the same.
 std::vector<int> became(const Lowering& lowering, int from, int statement, int to);
+// All of it as a page: types, then each level with its statements.
+std::string page(const Lowering& lowering);
 // What a number is computed from, in one line: (tid mod 32) * 4 + (tid / 32) * (? * 4), where `?`
 // has its number after it if there are several: ?0, ?1. Of LLVM a number is its path in the struct.
 std::string formula(const Level& level, const Use& use);
 // The offset of the last partition in its level of arithmetic; empty where there is none.
 std::string partition_formula(const Lowering& lowering);
 
-}  // namespace tilescope::lower
+}  // namespace tilescope::lowering

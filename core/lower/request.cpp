@@ -7,7 +7,7 @@
 #include "core/language/language.h"
 #include "core/language/lexer.h"
 
-namespace tilescope::lower {
+namespace tilescope::lowering {
 namespace {
 
 using language::Token;
@@ -251,4 +251,4 @@ Outcome<Request> request_of(std::string_view text, std::int64_t align) {
   return Parser(text, align).program();
 }
 
-}  // namespace tilescope::lower
+}  // namespace tilescope::lowering

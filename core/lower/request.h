@@ -15,8 +15,8 @@
 
 #include "core/lower/lowering.h"
 
-namespace tilescope::lower {
+namespace tilescope::lowering {
 
 Outcome<Request> request_of(std::string_view text, std::int64_t align = 0);
 
-}  // namespace tilescope::lower
+}  // namespace tilescope::lowering

@@ -7,7 +7,7 @@
 
 #include "core/lower/build.h"
 
-namespace tilescope::lower {
+namespace tilescope::lowering {
 namespace {
 
 // MLIR's name of an element type.
@@ -379,8 +379,20 @@ std::string text(const Lowering& l, const Level& level, int statement) {
   return Printer(l, level, level.statements[static_cast<std::size_t>(statement)]).whole();
 }
 
+std::string page(const Lowering& l) {
+  std::string out;
+  for (const std::string& line : type_lines(l)) out += line + "\n";
+  for (const Level& level : l.levels) {
+    out += fmt::format("\n{}: {}\n", level.title, level.says);
+    for (std::size_t i = 0; i < level.statements.size(); ++i) {
+      out += fmt::format("{:>4}  {}\n", i, text(l, level, static_cast<int>(i)));
+    }
+  }
+  return out;
+}
+
 std::string formula(const Level& level, const Use& use) {
   return Formula{level}.of(use);
 }
 
-}  // namespace tilescope::lower
+}  // namespace tilescope::lowering

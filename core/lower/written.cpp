@@ -6,7 +6,7 @@
 #include "core/layout/text.h"
 #include "core/lower/build.h"
 
-namespace tilescope::lower {
+namespace tilescope::lowering {
 namespace {
 
 // What a pointer of `align` bytes is still a multiple of after `offset` elements; 0 where that is
@@ -235,4 +235,4 @@ Outcome<Build> sliced(const Lowering&, const Level& before) {
   return out;
 }
 
-}  // namespace tilescope::lower
+}  // namespace tilescope::lowering

@@ -11,22 +11,22 @@
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tilescope;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const Outcome<lower::Request> request = lower::request_of(text);
+  const Outcome<lowering::Request> request = lowering::request_of(text);
   if (!request) {
     if (request.error().sentence.empty()) std::abort();
     return 0;
   }
-  const Outcome<lower::Lowering> l = lower::lower(*request);
+  const Outcome<lowering::Lowering> l = lowering::lower(*request);
   if (!l) {
     if (l.error().sentence.empty()) std::abort();
     return 0;
   }
-  for (const lower::Level& level : l->levels) {
+  for (const lowering::Level& level : l->levels) {
     for (std::size_t i = 0; i < level.statements.size(); ++i) {
-      if (lower::text(*l, level, static_cast<int>(i)).empty()) std::abort();
+      if (lowering::text(*l, level, static_cast<int>(i)).empty()) std::abort();
     }
   }
-  const Outcome<lower::Checked> checked = lower::check(*l);
+  const Outcome<lowering::Checked> checked = lowering::check(*l);
   // Numbers of 32 bits may be too large together; a disagreement is a mistake.
   if (!checked && checked.error().kind == ErrorKind::mismatch) std::abort();
   return 0;

@@ -5,7 +5,7 @@
 
 #include "tests/lower/lowered.h"
 
-namespace tilescope::lower::testing {
+namespace tilescope::lowering::testing {
 namespace {
 
 struct Row {
@@ -110,4 +110,4 @@ TEST(CuteDsl, PrintsWhatIsDerivedHere) {
 }
 
 }  // namespace
-}  // namespace tilescope::lower::testing
+}  // namespace tilescope::lowering::testing

@@ -6,7 +6,7 @@
 #include "core/layout/text.h"
 #include "tests/lower/lowered.h"
 
-namespace tilescope::lower::testing {
+namespace tilescope::lowering::testing {
 namespace {
 
 class Cases {
@@ -120,4 +120,4 @@ TEST(Generated, OneThousandThreadValueLayoutsAreRightOnEveryLevel) {
 }
 
 }  // namespace
-}  // namespace tilescope::lower::testing
+}  // namespace tilescope::lowering::testing

@@ -9,7 +9,7 @@
 #include "core/lower/check.h"
 #include "core/lower/request.h"
 
-namespace tilescope::lower::testing {
+namespace tilescope::lowering::testing {
 
 inline Lowering lowered(const std::string& expression, std::int64_t align = 0) {
   const Outcome<Request> request = request_of(expression, align);
@@ -54,4 +54,4 @@ inline void expect_right(const Lowering& l, const std::string& what) {
   EXPECT_EQ(checked->levels, 5) << what;
 }
 
-}  // namespace tilescope::lower::testing
+}  // namespace tilescope::lowering::testing

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace tilescope::lower::testing {
+namespace tilescope::lowering::testing {
 namespace {
 
 const std::string notes =
@@ -177,4 +177,4 @@ TEST(Check, AnAssumptionThatDoesNotHoldIsRefused) {
 }
 
 }  // namespace
-}  // namespace tilescope::lower::testing
+}  // namespace tilescope::lowering::testing

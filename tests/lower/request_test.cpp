@@ -1,7 +1,7 @@
 // What is asked as text, what each operation becomes, and what is refused with which sentence.
 #include "tests/lower/lowered.h"
 
-namespace tilescope::lower::testing {
+namespace tilescope::lowering::testing {
 namespace {
 
 TEST(Request, OperationsOneInTheOtherAndNames) {
@@ -100,4 +100,4 @@ TEST(Request, RefusalsSayWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace tilescope::lower::testing
+}  // namespace tilescope::lowering::testing

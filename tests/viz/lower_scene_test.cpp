@@ -8,8 +8,8 @@
 namespace tilescope {
 namespace {
 
-lower::Lowering notes() {
-  return *lower::lower(*lower::request_of(
+lowering::Lowering notes() {
+  return *lowering::lower(*lowering::request_of(
       "partition_S(make_tiled_copy(UniversalCopy<f32>, (4,32):(32,1), (4,4):(4,1)), ?, "
       "slice(((_,_),?), zipped_divide((?,?):(?,1), (16,128))))"));
 }
@@ -31,7 +31,7 @@ std::size_t strong_lines(const Scene& scene) {
 }
 
 TEST(LowerScene, ShowsEveryOperationOfEveryLevelUncut) {
-  const lower::Lowering l = notes();
+  const lowering::Lowering l = notes();
   const Scene scene = lower_scene(l, {}, light_theme());
   const std::set<std::string> shown = texts(scene);
   for (const char* title : {"as written", "slices expanded", "arithmetic", "LLVM", "folded LLVM"}) {
@@ -41,9 +41,9 @@ TEST(LowerScene, ShowsEveryOperationOfEveryLevelUncut) {
   EXPECT_EQ(shown.count("%10 = arith.addi %8, %9 overflow<nsw>"), 1u);
   EXPECT_EQ(shown.count("(tid mod 32) * 4 + (tid / 32) * (? * 4)"), 1u);
   // A hint has a row's whole text, types too.
-  for (const lower::Level& level : l.levels) {
+  for (const lowering::Level& level : l.levels) {
     for (std::size_t s = 0; s < level.statements.size(); ++s) {
-      const std::string whole = lower::text(l, level, static_cast<int>(s));
+      const std::string whole = lowering::text(l, level, static_cast<int>(s));
       EXPECT_TRUE(std::any_of(scene.hints.begin(), scene.hints.end(), [&](const Hint& hint) {
         return hint.text == whole;
       })) << whole;
@@ -59,7 +59,7 @@ TEST(LowerScene, ShowsEveryOperationOfEveryLevelUncut) {
 }
 
 TEST(LowerScene, WhatIsFollowedIsJoinedThroughAllLevels) {
-  const lower::Lowering l = notes();
+  const lowering::Lowering l = notes();
   EXPECT_EQ(strong_lines(lower_scene(l, {}, dark_theme())), 0u);
   const std::size_t slice = strong_lines(lower_scene(l, LowerSpot{0, 3}, dark_theme()));
   const std::size_t address = strong_lines(lower_scene(
@@ -69,24 +69,46 @@ TEST(LowerScene, WhatIsFollowedIsJoinedThroughAllLevels) {
   EXPECT_LT(address, slice);
 }
 
-TEST(LowerScene, RowsAreWhereThePointerFindsThem) {
-  const lower::Lowering l = notes();
+Scene drawn(const lowering::Lowering& l, Size size, const LowerShown& shown, LowerFrame& frame) {
   Scene scene;
-  scene.size = {1280, 800};
+  scene.size = size;
   scene.theme = light_theme();
-  const LowerFrame frame = draw_lower(scene, l, {});
+  frame = draw_lower(scene, l, shown);
+  return scene;
+}
+
+TEST(LowerScene, RowsAreWhereThePointerFindsThem) {
+  const lowering::Lowering l = notes();
+  LowerFrame frame, moved;
+  drawn(l, {1900, 800}, {}, frame);
   ASSERT_EQ(frame.rows.size(), 5u);
   for (std::size_t level = 0; level < 5; ++level) {
     ASSERT_EQ(frame.rows[level].size(), l.levels[level].statements.size());
-    EXPECT_LE(frame.rows[level][0].right(), 1280);
+    EXPECT_LE(frame.rows[level][0].right(), 1900);
     EXPECT_EQ(frame.at(frame.rows[level][3].centre()), (LowerSpot{static_cast<int>(level), 3}));
   }
   EXPECT_EQ(frame.at({3, 3}), std::nullopt);
   EXPECT_GT(frame.height, 800);
-  Scene lower_down = scene;
-  lower_down.items.clear();
-  const LowerFrame moved = draw_lower(lower_down, l, {}, 100);
+  drawn(l, {1900, 800}, {{}, 0, 100}, moved);
   EXPECT_EQ(moved.rows[2][8].y, frame.rows[2][8].y - 100);
+}
+
+TEST(LowerScene, WhereNotAllLevelsFitTheOthersAreAClickAway) {
+  const lowering::Lowering l = notes();
+  for (const int first : {0, 2, 4}) {
+    LowerFrame frame;
+    const Scene scene = drawn(l, {760, 600}, {{}, first, 0}, frame);
+    std::size_t levels = 0, ways = 0;
+    for (std::size_t i = 0; i < 5; ++i) levels += !frame.rows[i].empty();
+    for (const Target& target : scene.targets) {
+      ways += target.command.rfind("lower from ", 0) == 0;
+      EXPECT_TRUE(Box({0, 0, 760, 600}).contains(target.box.centre())) << target.command;
+    }
+    EXPECT_FALSE(frame.rows[static_cast<std::size_t>(first)].empty());
+    EXPECT_GE(levels, 2u) << first;
+    EXPECT_LT(levels, 5u);
+    EXPECT_EQ(levels + ways, 5u);
+  }
 }
 
 }  // namespace
