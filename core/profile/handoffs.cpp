@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "core/record/issuer.h"
@@ -111,10 +112,10 @@ class Maker {
     return which ? barrier_text(record_, p_.barriers[*which], rank) : "none seen";
   }
 
-  // "warp 0", "warps 4-7", by who issued these operations.
+  // "warp 0", "warps 4-7", by who issued these operations; of other CTAs than this rank's with
+  // their numbers, "warps 8-9 of CTA 0", "warp 0 of each CTA".
   std::string issuers(const std::vector<EventId>& operations, std::uint8_t rank) const {
-    std::set<std::uint32_t> warps;
-    bool others = false;
+    std::map<std::uint64_t, std::set<std::uint32_t>> of;  // by CTA
     for (const EventId id : operations) {
       const EventId run = issuer_of(record_, record_.events[id]);
       if (run == no_event) continue;
@@ -126,13 +127,25 @@ class Maker {
                          record_.lines[e.pc].text.find("wgmma") != std::string::npos;
       const std::uint32_t first = group ? track.index / 4 * 4 : track.index;
       for (std::uint32_t warp = first; warp <= (group ? first + 3 : first); ++warp) {
-        warps.insert(warp);
+        of[track.block].insert(warp);
       }
-      others = others || track.block != p_.blocks[rank];
     }
-    if (warps.empty()) return "-";
-    return fmt::format("{} {}{}", warps.size() == 1 ? "warp" : "warps", ranges(warps),
-                       others ? " of the cluster" : "");
+    if (of.empty()) return "-";
+    const std::set<std::uint32_t>& first = of.begin()->second;
+    const auto text = [](const std::set<std::uint32_t>& warps) {
+      return fmt::format("{} {}", warps.size() == 1 ? "warp" : "warps", ranges(warps));
+    };
+    const bool alike =
+        std::all_of(of.begin(), of.end(), [&](const auto& each) { return each.second == first; });
+    if (of.size() > 1 && of.size() == p_.blocks.size() && alike) {
+      return text(first) + " of each CTA";
+    }
+    std::string out;
+    for (const auto& [block, warps] : of) {
+      out += (out.empty() ? "" : ", ") + text(warps);
+      if (of.size() > 1 || block != p_.blocks[rank]) out += fmt::format(" of CTA {}", block);
+    }
+    return out;
   }
 
   // "tcgen05.mma"
@@ -262,6 +275,37 @@ class Maker {
                        use.column, use.column + use.columns - 1);
   }
 
+  // A pair's sum is in the TMEM of both its CTAs, at the same cells.
+  std::string owners(const Accumulator& a) const {
+    if (p_.blocks.size() < 2) return "";
+    std::set<std::uint8_t> ranks = {a.where.rank};
+    for (const Accumulation& sum : a.sums) {
+      for (const MemoryUse& use : uses_of(record_.uses, sum.products.front())) {
+        if (use.operand == MemoryUse::Operand::d) ranks.insert(use.rank);
+      }
+    }
+    std::string out;
+    for (const std::uint8_t rank : ranks) {
+      out += fmt::format("{}{}", out.empty() ? "" : " and ", p_.blocks[rank]);
+    }
+    return fmt::format(" of CTA{} {}", ranks.size() == 1 ? "" : "s", out);
+  }
+
+  // Those of the other CTA of a pair with them.
+  std::vector<EventId> loads_of(const Accumulator& a) const {
+    std::vector<EventId> out;
+    const bool both = owners(a).find(" and ") != std::string::npos;
+    for (const EventId id : p_.loads) {
+      for (MemoryUse use : uses_of(record_.uses, id)) {
+        if (both) use.rank = a.where.rank;
+        if (!a.where.meets(use)) continue;
+        out.push_back(id);
+        break;
+      }
+    }
+    return out;
+  }
+
   void add_accumulators() {
     if (p_.accumulators.empty()) return;
     HandoffsTable& table = out_.tables.emplace_back();
@@ -270,26 +314,25 @@ class Maker {
                      "complete", "read by",  "drained",  "sums"};
     table.right = {false, false, true, true, false, false, false, true};
     for (const Accumulator& a : p_.accumulators) {
-      std::vector<EventId> products, loads;
+      std::vector<EventId> products;
+      const std::vector<EventId> loads = loads_of(a);
       std::uint32_t steps = 0;
       for (const Accumulation& sum : a.sums) {
         products.insert(products.end(), sum.products.begin(), sum.products.end());
-        loads.insert(loads.end(), sum.loads.begin(), sum.loads.end());
         steps = std::max(steps, sum.last_step + 1);
       }
       const bool registers = a.where.of == MemoryUse::Of::registers;
       table.events.push_back(products.empty() ? no_event : products.front());
-      table.rows.push_back(
-          {fmt::format("{}{}", where(a.where),
-                       p_.blocks.size() > 1 ? fmt::format(" of CTA {}", a.where.rank) : ""),
-           readers(products, a.where.rank), fmt::format("{}", a.sums.front().products.size()),
-           fmt::format("{}", steps), registers ? "its own wait" : barrier(a.complete, a.where.rank),
-           loads.empty() ? (registers ? "its own warps" : "-")
-                         : "tcgen05.ld, " + issuers(loads, a.where.rank),
-           registers           ? "-"
-           : a.sums.size() > 1 ? barrier(a.drained, a.where.rank)
-                               : "-",
-           fmt::format("{}", a.sums.size())});
+      table.rows.push_back({where(a.where) + owners(a), readers(products, a.where.rank),
+                            fmt::format("{}", a.sums.front().products.size()),
+                            fmt::format("{}", steps),
+                            registers ? "its own wait" : barrier(a.complete, a.where.rank),
+                            loads.empty() ? (registers ? "its own warps" : "-")
+                                          : "tcgen05.ld, " + issuers(loads, a.where.rank),
+                            registers           ? "-"
+                            : a.sums.size() > 1 ? barrier(a.drained, a.where.rank)
+                                                : "-",
+                            fmt::format("{}", a.sums.size())});
     }
   }
 

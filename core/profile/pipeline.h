@@ -46,8 +46,8 @@ struct Filling {
   std::uint32_t phase = 0;   // of `full`; of groups of cp.async: their number in each warp
   std::uint32_t step = 0;    // of K: that of the products that read it; else its number in the ring
   std::size_t sum = no_sum;  // that they add to: its number among those of the cluster
-  std::vector<EventId> copies, readers;
-  std::vector<std::uint32_t> loads;  // by threads: of Record::accesses
+  std::vector<EventId> copies, readers;  // copies by their addresses, `parts` with them
+  std::vector<std::uint32_t> loads;      // by threads: of Record::accesses
   std::uint64_t bytes = 0;
   std::vector<MemoryUse> parts;  // of buffers: what is brought
 };

@@ -143,6 +143,11 @@ void find_free(const Finding& f, RingStage& stage) {
 void find_barriers_of(const Finding& f, Accumulator& accumulator) {
   std::vector<Accumulation>& sums = accumulator.sums;
   if (accumulator.where.of != MemoryUse::Of::tensor) return;
+  // Behind a sum that nobody has read any barrier would fit.
+  if (std::all_of(sums.begin(), sums.end(),
+                  [](const Accumulation& sum) { return sum.read_begin == never_ends; })) {
+    return;
+  }
   Warps read_by, added_by;
   for (const Accumulation& sum : sums) {
     for (const EventId id : sum.loads) f.add_issuers(id, read_by);

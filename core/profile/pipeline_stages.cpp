@@ -22,6 +22,28 @@ std::optional<std::size_t> barrier_of_copy(const Finding& f, u8 rank, u32 offset
   return {};
 }
 
+// Copies, and what they bring, by where it lies: those that are issued first may land behind.
+void put_in_order(const Finding& f, Filling& filling, u8 rank) {
+  const auto place = [&](EventId id) {
+    u32 out = ~u32{0};
+    for (const MemoryUse& use : uses_of(f.record.uses, id)) {
+      if (use.of != MemoryUse::Of::shared || !use.writes || use.rank != rank) continue;
+      out = std::min(out, use.column);
+    }
+    return out;
+  };
+  std::vector<EventId>& copies = filling.copies;
+  std::stable_sort(copies.begin(), copies.end(),
+                   [&](EventId a, EventId b) { return place(a) < place(b); });
+  copies.erase(std::unique(copies.begin(), copies.end()), copies.end());
+  filling.parts.clear();
+  for (const EventId id : copies) {
+    for (const MemoryUse& part : uses_of(f.record.uses, id)) {
+      if (part.of == MemoryUse::Of::global && !part.writes) filling.parts.push_back(part);
+    }
+  }
+}
+
 // What copies bring for one phase of an mbarrier: bulk copies, and cp.async of which
 // cp.async.mbarrier.arrive tells it.
 void find_fillings(Finding& f) {
@@ -60,6 +82,7 @@ void find_fillings(Finding& f) {
     const u8 rank = std::get<0>(key);
     const u32 offset = std::get<1>(key), phase = std::get<2>(key);
     put_together(r.spans, r.by_threads ? padding : 0);
+    if (!r.by_threads) put_in_order(f, r.filling, rank);
     const std::optional<std::size_t> barrier = barrier_of_copy(f, rank, offset);
     if (barrier) {
       for (const EventId id : f.out.barriers[*barrier].phases) {

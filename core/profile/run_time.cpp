@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace tilescope::sim {
 
 RunTime run_time_of(const Record& record) {
@@ -12,9 +14,12 @@ RunTime run_time_of(const Record& record) {
   if (!record.timed) return out;
   out.seconds = record.seconds;
   const double inside = record.seconds - out.launch;
-  if (inside > 0) {
+  const bool faulted =
+      std::any_of(record.reports.begin(), record.reports.end(),
+                  [](const Report& report) { return report.weight == Weight::fault; });
+  if (inside > 0 && !faulted) {
     out.clock = static_cast<double>(record.end) / inside * 1e-9;
-  } else if (out.clock > 0) {  // a fault ended it before any CTA was over: its time until then
+  } else if (out.clock > 0) {  // until the fault, which left CTAs that were not over
     out.seconds = out.launch + static_cast<double>(record.end) / (out.clock * 1e9);
   }
   return out;

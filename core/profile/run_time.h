@@ -3,9 +3,9 @@
 // (DeviceTimes::launch, measured on the device), so there are two: with it, as a benchmark that
 // waits for one launch sees it, and without.
 //
-// The clock is the run's own: tensor cores that are kept busy lower it. Moments inside a run are
-// told by the device's usual clock (viz/scene/time_words.h), since the other is not known before
-// the end.
+// The clock is the run's own: tensor cores that are kept busy lower it. Of a run that a fault ended
+// it is the device's, since the power that it drew until then is not told. Moments inside a run go
+// by the same one (viz/scene/time_words.h).
 #pragma once
 
 #include <string>

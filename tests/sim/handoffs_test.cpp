@@ -101,6 +101,40 @@ TEST(Handoffs, ASumThatWasReadIsOver) {
   EXPECT_EQ(p.accumulators[0].sums[1].begin, 176u);
 }
 
+// Whatever completes behind the last product of a sum that nobody reads says nothing about it.
+TEST(Handoffs, ASumThatNobodyReadHasNoBarrier) {
+  Record record = with_uses();
+  std::erase_if(record.uses, [&](const MemoryUse& use) {
+    return record.tracks[record.events[use.event].track].unit == Unit::tensor_load;
+  });
+  const Made made(std::move(record));
+  ASSERT_EQ(made.pipeline().accumulators.size(), 1u);
+  EXPECT_FALSE(made.pipeline().accumulators[0].complete);
+}
+
+// Products of each CTA read what is in the other's shared memory, and add to the TMEM of both.
+TEST(Handoffs, WhatOfAPairIsWhoseIsSaid) {
+  Record record = with_uses();
+  record.launch.cluster = Dim3{2, 1, 1};
+  std::vector<MemoryUse> uses;
+  for (MemoryUse use : record.uses) {
+    const auto own = static_cast<std::uint8_t>(record.tracks[record.events[use.event].track].block);
+    use.rank = use.operand == MemoryUse::Operand::a ? 1 - own : own;
+    uses.push_back(use);
+    if (use.operand != MemoryUse::Operand::d || own != 0) continue;
+    use.rank = 1;
+    uses.push_back(use);
+  }
+  record.uses = std::move(uses);
+  const Made made(std::move(record));
+  const std::string text = handoffs_text(made.record, made.pipeline());
+  const auto has = [&](std::string_view what) { return text.find(what) != std::string::npos; };
+  EXPECT_TRUE(has("columns 0-31 of CTAs 0 and 1")) << text;
+  EXPECT_TRUE(has("tcgen05.ld, warps 2-3 of each CTA")) << text;
+  EXPECT_TRUE(has("tcgen05.mma, warp 1 of CTA 0")) << text;  // reads a stage of CTA 1
+  EXPECT_TRUE(has("tcgen05.mma, warp 1 of CTA 1")) << text;
+}
+
 TEST(Handoffs, EachClusterIsSeenByItself) {
   const Made made(with_uses());
   const Pipeline second = made.pipeline(1);

@@ -76,6 +76,20 @@ TEST(Statistics, NamesRolesByWhatWarpsIssue) {
   EXPECT_DOUBLE_EQ(share_of(writers->waits, {Stall::tmem, Unit::count_}), 16.0 / 200);
 }
 
+// By one clock, the last moment of a run is the time that it took. A fault leaves CTAs of which no
+// time is predicted: then it is the device's.
+TEST(Statistics, TheClockOfARunIsThatOfItsTime) {
+  Record r = test::pipeline_record();
+  const RunTime time = run_time_of(r);
+  EXPECT_NEAR(static_cast<double>(r.end) / time.clock * 1e-9, time.without_launch(), 1e-15);
+  r.reports.emplace_back();
+  r.reports.back().weight = Weight::hazard;
+  EXPECT_EQ(run_time_of(r).clock, time.clock);
+  r.reports.back().weight = Weight::fault;
+  EXPECT_EQ(run_time_of(r).clock, 1.7);
+  EXPECT_NEAR(run_time_of(r).without_launch(), 340 / 1.7e9, 1e-15);
+}
+
 // Without a clock, loads from TMEM are no operations of a record: the instructions of a
 // run show them, but not those that it jumped over.
 TEST(Statistics, NamesRolesByWhatWarpsExecute) {

@@ -134,6 +134,42 @@ TEST(Theatre, AStageIsPartlyThere) {
   EXPECT_EQ(at(46), (std::pair<std::uint64_t, long>(8192, 0)));
 }
 
+// Whichever copy is issued first, tiles stand in the order of their addresses, with names that say
+// which is which.
+TEST(Theatre, TilesStandByTheirAddresses) {
+  sim::Record record = with_uses();
+  const std::size_t uses = record.uses.size();
+  for (std::size_t i = 0; i < uses; i += 2) {  // what of A, then where
+    sim::MemoryUse part = record.uses[i], place = record.uses[i + 1];
+    sim::Event copy = record.events[part.event];
+    if (copy.issue != 4 || record.tracks[copy.track].unit != sim::Unit::copy_in) continue;
+    copy.issue = 2, copy.begin = 3;
+    record.events.push_back(copy);
+    part.event = place.event = static_cast<sim::EventId>(record.events.size() - 1);
+    part.row = 16;
+    place.column = 8192;
+    record.uses.push_back(part);
+    record.uses.push_back(place);
+    break;
+  }
+  ASSERT_EQ(record.uses.size(), uses + 2);
+  const auto view = theatre(std::move(record));
+  const TheatreNow now = theatre_at(*view, 46);
+  for (std::size_t i = 0; i < now.stages.size(); ++i) {
+    if (view->pipeline().stages[i].spans.size() != 2) continue;
+    const sim::Filling& filling = *now.stages[i].filling;
+    ASSERT_EQ(filling.parts.size(), 2u);
+    EXPECT_EQ(filling.parts[0].row, 0u);
+    EXPECT_EQ(filling.parts[1].row, 16u);
+    const StageContents contents = contents_of(*view, now, i);
+    ASSERT_EQ(contents.tiles.size(), 2u);
+    EXPECT_EQ(contents.tiles[0].label, "A0");
+    EXPECT_EQ(contents.tiles[1].label, "A1");
+    return;
+  }
+  FAIL() << "no stage has two parts";
+}
+
 TEST(Theatre, TheProductAndItsSum) {
   const auto view = theatre();
   const TheatreNow now = theatre_at(*view, 75);
@@ -151,6 +187,133 @@ TEST(Theatre, TheProductAndItsSum) {
   EXPECT_EQ(reading.sums[0].state, SumState::read);
   EXPECT_EQ(reading.loads.size(), 2u);
   EXPECT_EQ(theatre_at(*view, 172).sums[0].state, SumState::used);
+}
+
+// What is added and what is under way, by the same rule in all views.
+TEST(Theatre, ASumSaysWhatIsAddedAndWhatIsUnderWay) {
+  const auto view = theatre();
+  const auto told = [&](double at) { return state_text(theatre_at(*view, at).sums[0]); };
+  EXPECT_EQ(told(55), "k0 now");
+  EXPECT_EQ(told(75), "k0 added, k1 now");
+  EXPECT_EQ(told(95), "k0-k1 added");
+  EXPECT_EQ(told(130), "k0-k1 added, k2 now");
+  EXPECT_EQ(told(147), "complete");
+  EXPECT_EQ(told(160), "being read, 0%");
+}
+
+// Without a copy nothing tells which part of K a product takes.
+TEST(Theatre, NoStepIsToldThatNoCopyTells) {
+  sim::Record record = with_uses();
+  std::erase_if(record.uses, [&](const sim::MemoryUse& use) {
+    return record.tracks[record.events[use.event].track].unit == sim::Unit::copy_in;
+  });
+  const auto view = theatre(std::move(record));
+  const TheatreNow now = theatre_at(*view, 75);
+  ASSERT_EQ(now.products.size(), 1u);
+  EXPECT_FALSE(now.products[0].known_step);
+  EXPECT_EQ(now.sentence, "The tensor core is at product 1 of 0 to 2.");
+  EXPECT_EQ(state_text(now.sums[0]), "1 of 3 products");
+}
+
+// Both CTAs as one cluster; the second does the same 100 cycles later.
+sim::Record cluster_of_two() {
+  sim::Record record = with_uses();
+  record.launch.cluster = Dim3{2, 1, 1};
+  for (sim::MemoryUse& use : record.uses) {
+    use.rank = static_cast<std::uint8_t>(record.tracks[record.events[use.event].track].block);
+  }
+  return record;
+}
+
+TEST(Theatre, WhatIsCountedIsOfTheCtaThatIsShown) {
+  const auto view = theatre(cluster_of_two());
+  ASSERT_EQ(view->pipeline().blocks.size(), 2u);
+  EXPECT_EQ(theatre_at(*view, 75, 0).products.size(), 1u);
+  EXPECT_EQ(theatre_at(*view, 75, 1).products.size(), 0u);
+  EXPECT_EQ(theatre_at(*view, 75, 1).sentence, "The CTA has not started.");
+  EXPECT_EQ(theatre_at(*view, 110, 0).copies.size(), 1u);  // of 80 to 120
+  EXPECT_EQ(theatre_at(*view, 110, 1).copies.size(), 2u);  // one of them queued
+  EXPECT_EQ(theatre_at(*view, 175, 0).sentence, "Nothing is in flight: 2 warps run.");
+  EXPECT_EQ(theatre_at(*view, 175, 1).sentence,
+            "The tensor core multiplies k-step 1 of 0 to 2, read from stage 1.");
+}
+
+std::vector<std::string> texts_of(const Scene& scene) {
+  std::vector<std::string> out;
+  for (const Item& item : scene.items) {
+    if (const auto* text = std::get_if<Text>(&item)) out.push_back(text->text);
+  }
+  return out;
+}
+
+// The copies of a pair arrive at the mbarrier of one of its CTAs: it has one dial.
+TEST(Theatre, AnMbarrierOfThePairHasOneDial) {
+  sim::Record record = cluster_of_two();
+  for (sim::Track& track : record.tracks) {
+    if (track.block == 1 && track.unit == sim::Unit::mbarrier && track.index == 1024) {
+      track.index = 4096;  // of no copy
+    }
+  }
+  for (sim::MemoryUse& use : record.uses) {  // its products take from both
+    if (use.operand == sim::MemoryUse::Operand::a) use.rank = 1 - use.rank;
+  }
+  const auto view = theatre(std::move(record));
+  ASSERT_EQ(view->ranks_with(0).size(), 2u);
+  const auto& stages = view->pipeline().stages;
+  const auto other =
+      std::find_if(stages.begin(), stages.end(), [](const auto& stage) { return stage.rank == 1; });
+  ASSERT_TRUE(other != stages.end() && other->full);
+  ASSERT_EQ(view->pipeline().barriers[*other->full].rank, 0);
+  Scene scene;
+  const TheatreNow now = theatre_at(*view, 30);
+  draw_theatre(scene, {*view, now, light_theme()}, {1600, 1000});
+  // Beside both stages of CTA 0, and none of CTA 1.
+  const auto dials = std::count_if(scene.hints.begin(), scene.hints.end(), [](const auto& hint) {
+    return hint.text.find("mbarrier 1024") != std::string::npos;
+  });
+  EXPECT_EQ(dials, 2);
+}
+
+// The whole run's end, and that of this CTA; as seconds by the clock that the run's time says.
+TEST(Theatre, TheHeadSaysTheRunsEndAndTheCtas) {
+  const auto view = theatre();
+  Scene scene;
+  const TheatreNow now = theatre_at(*view, 75);
+  draw_theatre(scene, {*view, now, light_theme()}, {1600, 1000});
+  const auto all = texts_of(scene);
+  // 340 cycles in 200 ns less the launch's 10 are 1.789 GHz.
+  EXPECT_EQ(std::count(all.begin(), all.end(), "cycle 75 (42 ns) of 340, CTA 0, until 200"), 1)
+      << all[1];
+}
+
+// arrive.expect_tx for each copy, then its bytes.
+TEST(Theatre, BytesAreExpectedOnceTheyAre) {
+  sim::Record record = with_uses();
+  const auto full = std::find_if(record.tracks.begin(), record.tracks.end(), [](const auto& track) {
+    return track.block == 0 && track.unit == sim::Unit::mbarrier && track.index == 1024;
+  });
+  const auto add = [&](sim::Cycle at, std::uint32_t phase, std::uint64_t amount, bool bytes) {
+    sim::Event e;
+    e.kind = sim::EventKind::arrival;
+    e.track = static_cast<sim::TrackId>(full - record.tracks.begin());
+    e.issue = e.begin = e.end = at;
+    e.amount = amount, e.phase = phase, e.bytes = bytes;
+    record.events.push_back(e);
+  };
+  const sim::Cycle times[3][2] = {{4, 45}, {50, 60}, {78, 120}};
+  for (std::uint32_t phase = 0; phase < 3; ++phase) {
+    add(times[phase][0], phase, 1, false);
+    add(times[phase][1], phase, 4096, true);
+  }
+  const auto view = theatre(std::move(record));
+  const auto number = view->pipeline().mbarrier(0, 1024);
+  ASSERT_TRUE(number);
+  const auto told = [&](double at) {
+    return dial_text(theatre_at(*view, at).barriers[*number], "full");
+  };
+  EXPECT_EQ(told(48), "full, phase 1 (parity 1), 0 of 1 arrivals");
+  EXPECT_EQ(told(55), "full, phase 1 (parity 1), 1 of 1 arrivals, 0 of 4,096 bytes, 1 warp waits");
+  EXPECT_EQ(told(130), "full, phase 3 (parity 1), not begun");
 }
 
 TEST(Theatre, WarpsWaitForTheBarrierOfThatTime) {
@@ -180,6 +343,7 @@ TEST(Theatre, NobodyWhoWaitsForEverHasExited) {
   producer.waits_for = 0;
   producer.pc = 2;
   producer.phase = 7;
+  empty.count = 2;
   cause->barriers.push_back(empty);
   cause->waiting.push_back(producer);
   Report report;
@@ -196,8 +360,9 @@ TEST(Theatre, NobodyWhoWaitsForEverHasExited) {
   EXPECT_EQ(now.warps[0].event.pc, 2u);
   ASSERT_TRUE(now.warps[0].barrier);
   EXPECT_EQ(now.barriers[*now.warps[0].barrier].waiting, (std::vector<std::size_t>{0}));
-  EXPECT_EQ(now.warps[1].state, TheatreWarp::State::exited);   // its last instruction is ret
-  EXPECT_EQ(now.warps[2].state, TheatreWarp::State::stopped);  // nobody says that it waits
+  EXPECT_EQ(now.barriers[*now.warps[0].barrier].arrivals_of, 2u);  // not as many as came
+  EXPECT_EQ(now.warps[1].state, TheatreWarp::State::exited);       // its last instruction is ret
+  EXPECT_EQ(now.warps[2].state, TheatreWarp::State::stopped);      // nobody says that it waits
   EXPECT_EQ(now.sentence, "Nobody goes on: warp 0 waits for empty[0], phase 7.");
   // Before its last event, as ever.
   EXPECT_EQ(theatre_at(*view, 76).warps[0].state, TheatreWarp::State::runs);

@@ -24,7 +24,8 @@ std::string time_text(const Session& session, double at) {
 Answer show(Session& session, const TheatreView& view, double at) {
   session.state.view = ViewName::theatre;
   session.state.theatre.at = std::clamp(at, 0.0, view.end());
-  return fmt::format("{}. {}", time_text(session, at), theatre_at(view, at).sentence);
+  return fmt::format("{}. {}", time_text(session, at),
+                     theatre_at(view, at, theatre_rank(session, view)).sentence);
 }
 
 Answer go_to(Session& session, const TheatreView& view, std::string_view time) {
@@ -32,9 +33,10 @@ Answer go_to(Session& session, const TheatreView& view, std::string_view time) {
   if (!at) return at.error();
   if (*at > view.end()) {
     return Error{ErrorKind::mismatch,
-                 fmt::format("The run has ended by then: it takes {} {}.",
-                             grouped(static_cast<std::uint64_t>(view.end())),
-                             session.state.timeline->known_time() ? "cycles" : "instructions"),
+                 fmt::format("Nothing goes on by then: the last event of {} ends at {} {}.",
+                             view.pipeline().blocks.size() > 1 ? "these CTAs" : "this CTA",
+                             session.state.timeline->known_time() ? "cycle" : "instruction",
+                             grouped(static_cast<std::uint64_t>(view.end()))),
                  ""};
   }
   return show(session, view, *at);

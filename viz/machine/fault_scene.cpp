@@ -55,26 +55,24 @@ std::string short_place(const Evidence::Place& place, const sim::Machine& machin
   return out.empty() ? out : " " + out;
 }
 
-// "in flight since cycle 1,839", with seconds where asked. A unit may have taken it for later.
-// `shortly`: an edge that is dashed says that it is in flight, too.
-std::string when_text(const Evidence::Party& party, const sim::Machine& machine, bool seconds,
+// "in flight since cycle 1,839", with seconds by this clock (GHz; 0: without). A unit may have
+// taken it for later. `shortly`: an edge that is dashed says that it is in flight, too.
+std::string when_text(const Evidence::Party& party, const sim::Machine& machine, double clock,
                       bool shortly) {
   const bool known = party.since >= 0;
   std::string cycle =
       known ? fmt::format("cycle {}", grouped(static_cast<std::uint64_t>(party.since))) : "";
-  const double clock = machine.times() ? machine.times()->clock : 0;
-  if (known && seconds && clock > 0)
-    cycle += fmt::format(" ({})", seconds_text(party.since, clock));
+  if (known && clock > 0) cycle += fmt::format(" ({})", seconds_text(party.since, clock));
   if (!party.in_flight) return cycle;
   if (!known) return "in flight";
   if (party.since > time_of(machine) + 0.5) return "issued, begins at " + cycle;
   return (shortly ? "since " : "in flight since ") + cycle;
 }
 
-std::string rest_text(const Evidence::Party& party, const sim::Machine& machine, bool seconds,
+std::string rest_text(const Evidence::Party& party, const sim::Machine& machine, double clock,
                       bool shortly) {
   std::string out = who_text(party, machine, shortly) + ", " + place_words(party.site);
-  const std::string when = when_text(party, machine, seconds, shortly);
+  const std::string when = when_text(party, machine, clock, shortly);
   return when.empty() ? out : out + ", " + when;
 }
 
@@ -142,8 +140,8 @@ std::vector<Said> said(const Report& report, const sim::Machine& machine, double
     const Evidence::Party who{"", {}, {}, report.site};
     if (report.site.ptx_line || report.site.source_line) {
       out.push_back(
-          {"who", wrapped(rest_text(who, machine, false, false) + element_words(report, machine),
-                          room, most_lines)});
+          {"who", wrapped(rest_text(who, machine, 0, false) + element_words(report, machine), room,
+                          most_lines)});
     }
   }
   if (const std::string why = why_in_flight(report); !why.empty()) {
@@ -176,8 +174,9 @@ std::vector<std::string> title_lines(const Report& report, const sim::Machine& m
   return {cut(title + ":"), cut(place)};
 }
 
-double draw_party(Scene& scene, const sim::Machine& machine, const Evidence& evidence,
-                  std::size_t number, const Box& line) {
+double draw_party(Scene& scene, const LiveRun& run, const Evidence& evidence, std::size_t number,
+                  const Box& line) {
+  const sim::Machine& machine = run.stepper.machine();
   const Evidence::Party& party = evidence.parties[number];
   const double y = line.centre().y;
   draw_party_number(scene, number, {line.x + between, y - 8});
@@ -187,9 +186,9 @@ double draw_party(Scene& scene, const sim::Machine& machine, const Evidence& evi
   const double first_width = text_width(what, small_text, Family::sans);
   // Seconds where there is room, and less than that where there is little; under the pointer all
   // is told always.
-  const std::string full = rest_text(party, machine, true, false);
-  const std::string plain = rest_text(party, machine, false, false);
-  const std::string brief = rest_text(party, machine, false, true);
+  const std::string full = rest_text(party, machine, clock_of(run), false);
+  const std::string plain = rest_text(party, machine, 0, false);
+  const std::string brief = rest_text(party, machine, 0, true);
   const auto fits = [&](const std::string& text) {
     return first_width + text_width(text, small_text, Family::sans) <= all;
   };
@@ -256,7 +255,7 @@ void draw_report(Scene& scene, const LiveRun& run, const RunCursor& spot, const 
     y += report_row;
   }
   for (std::size_t i = 0; i < report->evidence.parties.size(); ++i) {
-    y = draw_party(scene, machine, report->evidence, i, {room.x, y, room.width, report_row});
+    y = draw_party(scene, run, report->evidence, i, {room.x, y, room.width, report_row});
   }
   for (const Said& each : said(*report, machine, room.width)) {
     scene.add(words({x, y + report_row / 2}, each.label, Role::quiet));

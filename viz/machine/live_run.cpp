@@ -139,19 +139,25 @@ double time_of(const sim::Machine& machine) {
   return machine.state() == RunState::done ? machine.end() : sim::time_reached(machine);
 }
 
-std::string moment_text(const sim::Machine& machine) {
+double clock_of(const LiveRun& run) {
+  const DeviceTimes* times = run.stepper.machine().times();
+  return !times ? 0 : run.clock > 0 ? run.clock : times->clock;
+}
+
+std::string moment_text(const LiveRun& run) {
+  const sim::Machine& machine = run.stepper.machine();
   const double now = time_of(machine);
   const auto whole = static_cast<std::uint64_t>(std::llround(now));
-  const DeviceTimes* times = machine.times();
-  if (!times) return fmt::format("instruction {}", grouped(whole));
-  const std::string seconds = seconds_text(now, times->clock);
+  if (!machine.times()) return fmt::format("instruction {}", grouped(whole));
+  const std::string seconds = seconds_text(now, clock_of(run));
   if (seconds.empty()) return fmt::format("cycle {}", grouped(whole));
   return fmt::format("cycle {} ({})", grouped(whole), seconds);
 }
 
-std::string standing_text(const sim::Stepper& stepper, const RunCursor& spot) {
+std::string standing_text(const LiveRun& run, const RunCursor& spot) {
+  const sim::Stepper& stepper = run.stepper;
   const sim::Machine& machine = stepper.machine();
-  const std::string when = moment_text(machine);
+  const std::string when = moment_text(run);
   if (machine.state() == RunState::fault && !machine.reports().empty()) {
     return fmt::format("{} {}", machine.reports().back().sentence, when);
   }

@@ -47,6 +47,7 @@ struct LiveRun {
   SourcePlaces places;
   ptx::DebugNames names;  // of variables of the source, where the PTX has them
   Sources sources;
+  double clock = 0;  // GHz, of the record of this run; 0: there is none, and the device's is taken
 };
 
 // What of a run is looked at, by all views of it together.
@@ -82,9 +83,11 @@ std::string look_words(const RunCursor& spot, const BarrierNames* names = nullpt
 std::string text(const RunCursor::SourceLine& line);
 
 // Where a machine is, in a sentence: what has just happened, who is about to do what, and when.
-std::string standing_text(const sim::Stepper& stepper, const RunCursor& spot);
+std::string standing_text(const LiveRun& run, const RunCursor& spot);
 // "cycle 1,234 (0.66 us)"; "instruction 1,234" where there is no clock.
-std::string moment_text(const sim::Machine& machine);
+std::string moment_text(const LiveRun& run);
+// GHz; 0: there is no time.
+double clock_of(const LiveRun& run);
 // When that is, in cycles. The machine's clock is where warps last met; after an instruction
 // it is the time of the warp that executed it, which may be further.
 double time_of(const sim::Machine& machine);

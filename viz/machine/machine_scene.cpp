@@ -215,7 +215,7 @@ void draw_whose(Scene& scene, const MachineShown& shown, double width) {
                 false) +
          between;
   }
-  const std::string when = moment_text(machine);
+  const std::string when = moment_text(shown.run);
   double right = width - between;
   if (const double wide = text_width(when, small_text, Family::sans); x + wide < right) {
     scene.add(words({right, y}, when, Role::quiet, FontWeight::regular, Across::right));

@@ -62,6 +62,14 @@ void mark_steps(MemoryNow& now, const PipelineNow& pipeline) {
     if (part.kind == MemoryPart::Kind::tile) part.step = pipeline.step_at(part.begin);
     // Hues are of steps: what belongs to none is grey.
     if (!part.step) part.category = -1;
+    if (part.kind != MemoryPart::Kind::tile || part.coming) continue;
+    for (const StageNow& stage : pipeline.stages) {
+      const StageState state = stage.contents.state;
+      if (!meets(stage.spans, part.begin)) continue;
+      if (state == StageState::read || state == StageState::used) {
+        part.state += fmt::format(", {}", name_of(state));
+      }
+    }
   }
 }
 

@@ -37,7 +37,7 @@ struct StageNow {
 
 struct SumNow {
   sim::MemoryUse where;               // lanes and columns of TMEM
-  std::string state;                  // "k8 of 0 to 15", "being read, 25%"
+  std::string state;                  // "k0-k6 added, k7 now", "being read, 25%"
   std::string tile;                   // "D [0:128, 0:128]"; empty: not known
   std::vector<std::uint32_t> added;   // of each product that is done: its step
   std::size_t products = 0;           // of this sum
@@ -59,7 +59,7 @@ struct PipelineNow {
   const SumNow* sum_at(std::uint32_t lane, std::uint32_t column) const;
 };
 
-// Tiles get the hue of their step.
+// Tiles get the hue of their step, and are read as long as their stage is: until the product ends.
 void mark_steps(MemoryNow& now, const PipelineNow& pipeline);
 
 // How high the strips are in a room; 0: there is nothing in it, or no room.

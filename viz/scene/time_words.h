@@ -1,9 +1,10 @@
 // Time as the whole window tells it: in cycles, and as seconds by one clock, so that a moment has
-// the same number in the timeline, in the strip, in the inspector and in a fault's sentence.
+// the same number in the timeline, in the strip, in the inspector and in a fault's sentence, and
+// the last one is the time that the run took.
 //
-// The clock is the device's own (assets/devices/*.toml). Tensor cores that are kept busy lower it,
-// but by how much is known only when the run is over; the predicted time of the whole run, which
-// the comparison tells, goes by that lower clock and says so.
+// The clock is that of the run (core/profile/run_time.h): tensor cores that are kept busy lower the
+// device's own (assets/devices/*.toml), by how much is known only when a run is over. Who steps
+// through a kernel that has not been run sees the device's.
 #pragma once
 
 #include <string>

@@ -116,7 +116,7 @@ std::optional<std::string> look_at_writer(Session& session) {
       "Element ({}, {}) has just become {:.6g}, written by CTA ({},{},{}), warp {}, lane {} at {}; "
       "{}.",
       state.element->row, state.element->column, element->value, site.block.x, site.block.y,
-      site.block.z, site.warp, site.lane, place_text(site), moment_text(machine));
+      site.block.z, site.warp, site.lane, place_text(site), moment_text(*state.live));
 }
 
 }  // namespace tilescope

@@ -168,8 +168,8 @@ void add_event(const Session& session, std::vector<InspectorSection>& out) {
 
 // The moment without its seconds, which stand in the view; those of the whole run are in its time
 // (core/profile/run_time.h).
-std::string cycle_text(const sim::Machine& machine) {
-  const std::string when = moment_text(machine);
+std::string cycle_text(const LiveRun& run) {
+  const std::string when = moment_text(run);
   return when.substr(0, when.find(" ("));
 }
 
@@ -209,8 +209,7 @@ Strip machine_strip(const Session& session) {
                  {"Barrier", "step barrier" + whose, false}};
   if (seeking(session)) {
     out.share = seek_share(session).value_or(0);
-    out.progress =
-        session.state.live ? moment_text(session.state.live->stepper.machine()) : "loading";
+    out.progress = session.state.live ? moment_text(*session.state.live) : "loading";
     out.steps.push_back({"Going", session.seek ? session.seek->line : "", true});
     return out;
   }
@@ -224,13 +223,14 @@ Strip machine_strip(const Session& session) {
   out.steps.push_back({"Start", machine.times() ? "cycle 0" : "nothing executed",
                        machine.position() == 0, "go start"});
   if (machine.position() > 0 && machine.state() == RunState::running) {
-    out.steps.push_back({"Now at", cycle_text(machine), true});
+    out.steps.push_back({"Now at", cycle_text(*session.state.live), true});
   }
   const bool at_end = machine.state() != RunState::running;
-  const std::string end =
-      at_end ? (machine.state() == RunState::fault ? "fault at " : "") + cycle_text(machine)
-      : stepper.ending() ? (*stepper.ending() == RunState::fault ? "a fault" : "all exit")
-                         : "not known yet";
+  const std::string end = at_end ? (machine.state() == RunState::fault ? "fault at " : "") +
+                                       cycle_text(*session.state.live)
+                          : stepper.ending()
+                              ? (*stepper.ending() == RunState::fault ? "a fault" : "all exit")
+                              : "not known yet";
   out.steps.push_back({"End", end, at_end, "go end"});
   return out;
 }

@@ -278,6 +278,7 @@ void show_result(Session& session, FinishedRun run) {
   session.timeline_viewport = {};
   session.timeline_rasters = session.baseline_rasters = {};
   state.live = std::move(run.live);
+  if (state.live && state.timeline) state.live->clock = state.timeline->clock();
   state.moment = state.live ? state.live->stepper.position() : 0;
   session.seek.reset();
   session.matrices_rasters = session.diff_rasters = {};

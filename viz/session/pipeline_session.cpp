@@ -16,7 +16,7 @@ class Reader {
       : view_(view),
         record_(view.record()),
         p_(view.pipeline()),
-        now_(theatre_at(view, at)),
+        now_(theatre_at(view, at, rank)),
         rank_(rank) {}
 
   PipelineNow read() const {
@@ -73,8 +73,12 @@ class Reader {
                                            : fmt::format("{} {}", ring.holds, number);
     out.contents = contents_of(view_, now_, index);
     out.spans = of.spans;
-    if (of.full) out.full = dial(*of.full);
-    if (of.free) out.free = dial(*of.free);
+    // Another CTA's mbarrier is a dial of that one.
+    const auto own_one = [&](const std::optional<std::size_t>& barrier) {
+      return barrier && p_.barriers[*barrier].rank == rank_;
+    };
+    if (own_one(of.full)) out.full = dial(*of.full);
+    if (own_one(of.free)) out.free = dial(*of.free);
     out.hint = fmt::format("{}, bytes {}: {}", stage_text(view_, index), sim::spans_text(of.spans),
                            name_of(out.contents.state));
     if (const sim::Filling* filling = now_.stages[index].filling) {
@@ -87,7 +91,7 @@ class Reader {
     const TheatreSum& now = now_.sums[accumulator];
     SumNow out;
     out.where = p_.accumulators[accumulator].where;
-    out.state = name_of(now.state);
+    out.state = state_text(now);
     using State = TheatreSum::State;
     if (!now.sum || now.state == State::empty) return out;
     const std::vector<std::uint32_t>& steps = now.sum->steps;
@@ -96,11 +100,6 @@ class Reader {
                      steps.begin() + static_cast<std::ptrdiff_t>(std::min(now.done, steps.size())));
     if (!out.added.empty()) out.step = out.added.back();
     out.read = now.state == State::used;
-    if (now.state == State::adding) {
-      out.state = fmt::format("k{} of 0 to {}", now.step, now.sum->last_step);
-    } else if (now.state == State::read) {
-      out.state = fmt::format("being read, {:.0f}%", 100 * now.read);
-    }
     if (now.sum->tile) {
       sim::MemoryUse tile = *now.sum->tile;
       if (!view_.outputs().empty()) {

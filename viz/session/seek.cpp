@@ -99,8 +99,8 @@ std::optional<std::string> show_what_is_told(Session& session, Arrival arrival) 
   const ViewName view = state.view;
   show_report(state, report, *number);
   if (!led) state.view = view;
-  if (!before_fault) return fmt::format("{}; {}.", report.sentence, moment_text(machine));
-  return fmt::format("Just before the fault: {}; {}.", report.sentence, moment_text(machine));
+  if (!before_fault) return fmt::format("{}; {}.", report.sentence, moment_text(*state.live));
+  return fmt::format("Just before the fault: {}; {}.", report.sentence, moment_text(*state.live));
 }
 
 std::string arrive(Session& session, Arrival arrival) {
@@ -118,7 +118,7 @@ std::string arrive(Session& session, Arrival arrival) {
   if (arrival == Arrival::there) {
     if (const auto written = look_at_writer(session)) return *written;
   }
-  std::string text = standing_text(stepper, state.spot);
+  std::string text = standing_text(*state.live, state.spot);
   if (arrival == Arrival::none && !stepper.story().empty()) {
     std::string story = stepper.story();
     story.front() = static_cast<char>(story.front() - 'a' + 'A');
@@ -182,6 +182,7 @@ Outcome<std::shared_ptr<LiveRun>> live_run(Session& session, Backend& backend) {
   if (auto error = not_built(session)) return *error;
   auto made = backend.live(*state.kernel, state.options);
   if (made) state.live = *made;
+  if (made && state.timeline) state.live->clock = state.timeline->clock();
   return made;
 }
 
@@ -279,7 +280,7 @@ std::string stop_seek(Session& session) {
   ViewState& state = session.state;
   session.seek.reset();
   settle(session);
-  return "Stopped. " + standing_text(state.live->stepper, state.spot);
+  return "Stopped. " + standing_text(*state.live, state.spot);
 }
 
 std::optional<double> seek_share(const Session& session) {

@@ -37,6 +37,12 @@ std::optional<Emptiness> no_cluster(const Session& session) {
       "look block 0", "Look at CTA 0"};
 }
 
+std::uint8_t theatre_rank(const Session& session, const TheatreView& view) {
+  const auto& blocks = view.pipeline().blocks;
+  const auto at = std::find(blocks.begin(), blocks.end(), session.state.spot.block);
+  return at == blocks.end() ? 0 : static_cast<std::uint8_t>(at - blocks.begin());
+}
+
 double theatre_time(const Session& session, const TheatreView& view) {
   const ViewState& state = session.state;
   if (state.theatre.at) return *state.theatre.at;
@@ -98,9 +104,7 @@ void add_registers(const ViewState& state, double at, TheatreShown& shown) {
 TheatreShown theatre_shown(const Session& session, const TheatreView& view, const TheatreNow& now) {
   const ViewState& state = session.state;
   TheatreShown shown{view, now, session.theme()};
-  const auto& blocks = view.pipeline().blocks;
-  const auto at = std::find(blocks.begin(), blocks.end(), state.spot.block);
-  shown.rank = at == blocks.end() ? 0 : static_cast<std::uint8_t>(at - blocks.begin());
+  shown.rank = theatre_rank(session, view);
   shown.warp = state.spot.warp;
   shown.playing = session.theatre.playing;
   shown.follow = state.theatre.follow;
@@ -148,7 +152,8 @@ Film theatre_film(const Session& session, const TheatreView& view, Size size, st
   for (std::size_t i = 0; i < count; ++i) {
     const double share =
         static_cast<double>(i) / static_cast<double>(std::max<std::size_t>(1, count - 1));
-    const TheatreNow now = theatre_at(view, view.begin() + length * share);
+    const TheatreNow now =
+        theatre_at(view, view.begin() + length * share, theatre_rank(session, view));
     const TheatreShown shown = theatre_shown(session, view, now);
     FilmFrame frame;
     draw_theatre(frame.scene, shown, size);
@@ -163,7 +168,8 @@ Film theatre_film(const Session& session, const TheatreView& view, Size size, st
 void inspect_theatre(const Session& session, std::vector<InspectorSection>& out) {
   const auto view = theatre_of(session);
   if (!view) return;
-  const TheatreNow now = theatre_at(*view, theatre_time(session, *view));
+  const TheatreNow now =
+      theatre_at(*view, theatre_time(session, *view), theatre_rank(session, *view));
   const TheatreShown shown = theatre_shown(session, *view, now);
   const sim::Record& record = view->record();
   const sim::Pipeline& p = view->pipeline();
@@ -243,7 +249,13 @@ void inspect_theatre(const Session& session, std::vector<InspectorSection>& out)
     if (of.rank != shown.rank || of.unit != sim::Unit::mbarrier) continue;
     const TheatreBarrier& b = now.barriers[i];
     std::string text = fmt::format("phase {}", b.phase);
-    if (b.arrivals_of) text += fmt::format(", {} of {} arrived", b.arrivals, b.arrivals_of);
+    if (b.over) {
+      text += ", not begun";
+    } else if (b.arrivals_of) {
+      text += fmt::format(", {} of {} arrived", b.arrivals, b.arrivals_of);
+    } else if (b.arrivals) {
+      text += fmt::format(", {} arrived", b.arrivals);
+    }
     if (b.bytes_of) {
       text += fmt::format(", {} of {} bytes", grouped(b.bytes), grouped(b.bytes_of));
     }

@@ -19,6 +19,8 @@ namespace tilescope {
 std::shared_ptr<const TheatreView> theatre_of(const Session& session);
 // Why there is none, where there is a record.
 std::optional<Emptiness> no_cluster(const Session& session);
+// Of the CTA that is looked at, in its cluster.
+std::uint8_t theatre_rank(const Session& session, const TheatreView& view);
 // The time that is shown: as chosen; else where the machine stands in the run; else one with
 // something to see.
 double theatre_time(const Session& session, const TheatreView& view);

@@ -28,7 +28,8 @@ void put_playhead(const Session& session, TimelineChoice& choice) {
   choice.moment = session.timeline_playhead;
   choice.moment_dragged = true;
   const auto theatre = theatre_of(session);
-  if (theatre) choice.said = theatre_at(*theatre, *choice.moment).sentence;
+  if (!theatre) return;
+  choice.said = theatre_at(*theatre, *choice.moment, theatre_rank(session, *theatre)).sentence;
 }
 
 }  // namespace

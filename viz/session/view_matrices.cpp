@@ -42,7 +42,7 @@ std::optional<Emptiness> no_difference(const Session& session) {
   if (!state.result) {
     if (state.live && state.moment > 0) {
       return Emptiness{fmt::format("{} is at {}. Nothing is compared before its end.", name,
-                                   moment_text(state.live->stepper.machine())),
+                                   moment_text(*state.live)),
                        "run", "Run to the end"};
     }
     return Emptiness{

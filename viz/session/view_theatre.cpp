@@ -28,14 +28,16 @@ std::optional<Emptiness> no_theatre(const Session& session) {
 
 void draw_theatre_view(Session& session, Picture& out, const Drawing& how) {
   const auto view = theatre_of(session);
-  const TheatreNow now = theatre_at(*view, theatre_time(session, *view));
+  const TheatreNow now =
+      theatre_at(*view, theatre_time(session, *view), theatre_rank(session, *view));
   out.theatre = draw_theatre(out.scene, theatre_shown(session, *view, now), how.size);
 }
 
 Json theatre_json(const Session& session, const Picture& picture) {
   const auto view = theatre_of(session);
   if (!view) return describe(picture.scene);
-  const TheatreNow now = theatre_at(*view, theatre_time(session, *view));
+  const TheatreNow now =
+      theatre_at(*view, theatre_time(session, *view), theatre_rank(session, *view));
   Json out = describe(picture.scene);
   out["theatre"] = describe_theatre(theatre_shown(session, *view, now));
   return out;

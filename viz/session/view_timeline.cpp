@@ -31,7 +31,7 @@ std::optional<Emptiness> no_timeline(const Session& session) {
     const sim::Stepper& stepper = state.live->stepper;
     const bool faults = machine->state() == RunState::fault || stepper.fault();
     return Emptiness{fmt::format("{} is at {}{}. Steps keep no record: a run records {}{}.", name,
-                                 moment_text(*machine), faults ? ", where it faults" : "", what,
+                                 moment_text(*state.live), faults ? ", where it faults" : "", what,
                                  faults ? ", up to the fault" : ""),
                      "run", "Run"};
   }

@@ -12,6 +12,28 @@ namespace tilescope {
 
 using sim::MemoryUse;
 
+namespace {
+
+// So far along a way, as a share of its length.
+Point point_on(const std::vector<Point>& way, double share) {
+  const auto length = [](Point a, Point b) { return std::hypot(b.x - a.x, b.y - a.y); };
+  double left = 0;
+  for (std::size_t i = 1; i < way.size(); ++i) left += length(way[i - 1], way[i]);
+  left *= share;
+  for (std::size_t i = 1; i < way.size(); ++i) {
+    const Point a = way[i - 1], b = way[i];
+    const double here = length(a, b);
+    if (left <= here) {
+      const double part = here > 0 ? left / here : 0;
+      return {a.x + (b.x - a.x) * part, a.y + (b.y - a.y) * part};
+    }
+    left -= here;
+  }
+  return way.back();
+}
+
+}  // namespace
+
 Box TheatrePainter::part_box(const Box& tensor, const sim::RecordedBuffer& buffer,
                              const MemoryUse& part) const {
   const double rows = static_cast<double>(std::max<std::int64_t>(1, buffer.rows()));
@@ -39,7 +61,7 @@ Box TheatrePainter::place_tensor(const Box& room, const sim::RecordedBuffer& buf
 
 void TheatrePainter::draw_tensors() {
   scene_.begin("global memory");
-  draw_heading(inputs_, wide_ ? "Global memory" : "Global");
+  if (!s_.view.inputs().empty()) draw_heading(inputs_, wide_ ? "Global memory" : "Global");
   Box inputs = inputs_;
   if (s_.view.asked() && inputs.height > 240) {
     inputs.height -= 44;
@@ -163,61 +185,111 @@ void TheatrePainter::draw_tokens() {
   scene_.end();
 }
 
+double TheatrePainter::token_width(const std::string& label) const {
+  return wide_ ? std::max(22.0, text_width(label, small_text, Family::sans) + 10) : 12;
+}
+
 void TheatrePainter::token(Point at, const std::string& label, Rgba colour, bool queued) {
-  if (!wide_) {
-    const Box box{at.x - 6, at.y - 6, 12, 12};
-    scene_.add(Rectangle{box,
-                         queued ? Ink(Role::paper) : Ink(colour),
-                         {queued ? Ink(colour) : Ink(Role::paper), 1.5, queued},
-                         4});
-    return;
-  }
-  const double width = std::max(22.0, text_width(label, small_text, Family::sans) + 10);
-  const Box box{at.x - width / 2, at.y - 9, width, 18};
+  const double width = token_width(label), height = wide_ ? 18 : 12;
+  const Box box{at.x - width / 2, at.y - height / 2, width, height};
   scene_.add(Rectangle{box,
                        queued ? Ink(Role::paper) : Ink(colour),
                        {queued ? Ink(colour) : Ink(Role::paper), 1.5, queued},
                        4});
+  if (!wide_) return;
   scene_.add(words(box.centre(), label, Across::centre, small_text, FontWeight::bold,
                    queued ? Ink(Role::text) : Ink(text_on(colour))));
 }
 
+// Each copy goes along a lane of its own at the head of its stage, from the matrix to the stage's
+// edge: above what is written beside the dial, and not into the stage, whose tiles have names.
 void TheatrePainter::draw_token_in(const TheatreCopy& copy) {
   const auto to = boxes_.find(*copy.stage);
   if (to == boxes_.end()) return;
-  const std::string name = copy.part ? record_.buffers[copy.part->buffer].name : std::string();
+  const Box& box = to->second;
   const sim::Filling* filling = s_.now.stages[*copy.stage].filling;
-  Point target = to->second.centre();
+  std::string name = copy.part ? record_.buffers[copy.part->buffer].name : std::string();
+  double number = 0, lanes = 1;
   if (filling && filling->copies.size() <= 4) {  // each has its own part of the stage's box
     const std::vector<std::size_t> order = order_of_tiles(*filling);
     const auto at = std::find_if(order.begin(), order.end(),
                                  [&](std::size_t i) { return filling->copies[i] == copy.event; });
-    const double each = to->second.width / static_cast<double>(order.size());
-    target.x = to->second.x + each * (static_cast<double>(at - order.begin()) + 0.5);
+    if (at != order.end()) name = tile_name(record_, *filling, *at);
+    number = static_cast<double>(at - order.begin());
+    lanes = static_cast<double>(order.size());
   }
-  const std::vector<Point> way = way_in(copy, target);
+  const double apart = std::clamp((box.height - 18) / lanes, 2.0, 18.0);
+  const double y = box.y + std::min(9.0, box.height / 2) + apart * number;
+  const std::string label = fmt::format("{} k{}", name, copy.step);
+  std::vector<Point> way = way_in(copy, {shared_.x, y});
+  way.push_back({std::max(shared_.x, box.x - 1 - token_width(label) / 2), y});
   Line path;
   path.stroke = {Ink(Role::line), 1, false};
   path.points = way;
+  path.points.back().x = box.x;
   scene_.add(std::move(path));
-  token(along(way, copy.share), fmt::format("{} k{}", name, copy.step),
-        step_colour(copy.step, s_.theme), copy.queued);
+  token(along(way, copy.share), label, step_colour(copy.step, s_.theme), copy.queued);
 }
 
+std::vector<sim::ByteSpan> TheatrePainter::leaving_bytes(std::uint8_t rank) const {
+  std::vector<sim::ByteSpan> out;
+  for (const sim::EventId id : p_.copies_out) {
+    for (const MemoryUse& use : sim::uses_of(record_.uses, id)) {
+      if (use.of != MemoryUse::Of::shared || use.writes || use.rank != rank) continue;
+      const sim::ByteSpan span{use.column, use.column + use.columns};
+      if (out.empty()) out.push_back(span);
+      out.front().begin = std::min(out.front().begin, span.begin);
+      out.front().end = std::max(out.front().end, span.end);
+    }
+  }
+  return out;
+}
+
+// Where threads put a result for copies to take it out of shared memory.
+void TheatrePainter::draw_result(std::uint8_t rank, const std::vector<sim::ByteSpan>& bytes,
+                                 const Box& box) {
+  results_[rank] = box;
+  const TheatreCopy* leaves = nullptr;
+  for (const TheatreCopy& copy : s_.now.copies) {
+    if (copy.out && copy.rank == rank) leaves = &copy;
+  }
+  std::string name = "result";
+  if (leaves && leaves->part) {
+    name = record_.buffers[leaves->part->buffer].name;
+  } else if (!s_.view.outputs().empty()) {
+    name = record_.buffers[s_.view.outputs().front()].name;
+  }
+  scene_.add(Rectangle{box,
+                       leaves ? Ink(Role::quiet, 0.35) : Ink(Role::panel),
+                       {leaves ? Role::text : Role::line, leaves ? 2.0 : 1.0, false},
+                       3});
+  const std::string said = name + (leaves ? " leaves" : ", for copies out");
+  scene_.add(words(box.centre(), fitted(said, box.width - 8, small_text, Family::sans),
+                   Across::centre, leaves ? Role::text : Role::quiet));
+  scene_.hints.push_back(
+      {box, fmt::format("bytes {}: where copies out take {} from", sim::spans_text(bytes), name)});
+}
+
+// Under the tensor core and the sums, then up beside the matrix.
 void TheatrePainter::draw_token_out(const TheatreCopy& copy) {
   if (!copy.part) return;
   const auto tensor = tensors_.find(copy.part->buffer);
   if (tensor == tensors_.end()) return;
   const Box part = part_box(tensor->second, record_.buffers[copy.part->buffer], *copy.part);
-  const Point from = registers_.empty() ? Point{sums_.right(), sums_.centre().y}
-                                        : Point{registers_.centre().x, registers_.y};
-  const Point to = part.centre();
+  const auto result = results_.find(copy.rank);
+  const Point from = result != results_.end()
+                         ? Point{result->second.right(), result->second.centre().y}
+                         : Point{shared_.right(), shared_.bottom()};
+  const double low = shared_.bottom() - 2, right = outputs_.x - 9, beside = shared_.right() + 6;
+  const std::vector<Point> way = {
+      from,         {beside, from.y},         {beside, low},
+      {right, low}, {right, part.centre().y}, {part.x, part.centre().y}};
   Line path;
   path.stroke = {Ink(Role::line), 1, false};
-  path.points = {from, to};
+  path.points = way;
   scene_.add(std::move(path));
-  token({from.x + (to.x - from.x) * copy.share, from.y + (to.y - from.y) * copy.share},
-        record_.buffers[copy.part->buffer].name, s_.theme.quiet, copy.queued);
+  token(point_on(way, copy.share), record_.buffers[copy.part->buffer].name, s_.theme.quiet,
+        copy.queued);
 }
 
 }  // namespace tilescope

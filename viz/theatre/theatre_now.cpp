@@ -18,9 +18,13 @@ using sim::MemoryUse;
 
 class Look {
  public:
-  Look(const TheatreView& view, double at)
-      : view_(view), record_(view.record()), p_(view.pipeline()) {
+  Look(const TheatreView& view, double at, std::uint8_t rank)
+      : view_(view), record_(view.record()), p_(view.pipeline()), ranks_(view.ranks_with(rank)) {
     out_.at = at;
+    rank_ = rank;
+    const auto fault = std::find_if(record_.reports.begin(), record_.reports.end(),
+                                    [](const Report& r) { return r.weight == Weight::fault; });
+    if (fault != record_.reports.end()) fault_ = &*fault;
     at_ = static_cast<Cycle>(std::max(0.0, at));
   }
 
@@ -37,6 +41,9 @@ class Look {
 
  private:
   Event event(EventId id) const { return record_.events[id]; }
+  bool is_shown(std::uint8_t rank) const {
+    return std::find(ranks_.begin(), ranks_.end(), rank) != ranks_.end();
+  }
   Cycle end_of(const Event& e) const {
     return e.end == sim::never_ends ? static_cast<Cycle>(view_.end()) : e.end;
   }
@@ -62,7 +69,7 @@ class Look {
                     : f->read_begin == sim::never_ends || at_ < f->read_begin ? State::full
                     : at_ < f->read_end                                       ? State::read
                                                                               : State::used;
-        if (now.state == State::coming) add_copies(i, *f);
+        if (now.state == State::coming && is_shown(stage.rank)) add_copies(i, *f);
       }
       out_.stages.push_back(now);
     }
@@ -122,6 +129,7 @@ class Look {
       copy.queued = e.begin > at_;
       copy.share = copy.queued ? 0 : share_of(e);
       copy.rank = rank_of(e);
+      if (!is_shown(copy.rank)) return;
       for (const MemoryUse& use : sim::uses_of(record_.uses, id)) {
         if (use.of == MemoryUse::Of::global) copy.part = use;
       }
@@ -131,6 +139,7 @@ class Look {
 
   void look_at_products() {
     each_in_flight(p_.products, [&](EventId id, const Event& e) {
+      if (!is_shown(rank_of(e))) return;
       if (e.begin > at_) {
         ++out_.queued;
         return;
@@ -149,6 +158,7 @@ class Look {
         product.of = sum->products.size();
         product.step = sum->steps[product.number];
         product.steps = sum->last_step + 1;
+        product.known_step = knows_steps(*sum);
       }
       for (std::size_t s = 0; s < p_.stages.size(); ++s) {
         const sim::Filling* f = out_.stages[s].filling;
@@ -159,8 +169,17 @@ class Look {
       out_.products.push_back(std::move(product));
     });
     each_in_flight(p_.loads, [&](EventId id, const Event& e) {
-      if (e.begin <= at_) out_.loads.push_back(id);
+      if (e.begin <= at_ && is_shown(rank_of(e))) out_.loads.push_back(id);
     });
+  }
+
+  // A copy brought some of what was multiplied, so that it says which part of K that is.
+  bool knows_steps(const sim::Accumulation& sum) const {
+    return sum.last_step > 0 ||
+           std::any_of(p_.stages.begin(), p_.stages.end(), [&](const sim::RingStage& stage) {
+             return std::any_of(stage.fillings.begin(), stage.fillings.end(),
+                                [&](const sim::Filling& f) { return f.sum == sum.number; });
+           });
   }
 
   void look_at_sums() {
@@ -173,7 +192,9 @@ class Look {
           const Event e = event(sum->products[i]);
           if (e.begin <= at_) now.step = sum->steps[i];
           if (end_of(e) <= at_) ++now.done;
+          now.under_way = now.under_way || (e.begin <= at_ && at_ < end_of(e));
         }
+        now.known_step = knows_steps(*sum);
         std::size_t over = 0;
         for (const EventId id : sum->loads) over += end_of(event(id)) <= at_ ? 1 : 0;
         if (!sum->loads.empty()) {
@@ -221,10 +242,27 @@ class Look {
         const Event whole = event(barrier.phases.front());
         count(barrier, whole.phase, whole.begin, whole.end, now.arrivals_of, now.bytes_of);
       }
-      now.arrivals_of = std::max(now.arrivals_of, now.arrivals);
-      now.bytes_of = std::max(now.bytes_of, now.bytes);
+      const bool begun = now.arrivals || now.bytes;
+      now.over = after == barrier.phases.end() && !begun && !first;
+      if (after == barrier.phases.end()) {
+        if (const auto* never = never_complete(barrier)) now.arrivals_of = never->count;
+      }
+      if (now.arrivals_of) now.arrivals_of = std::max(now.arrivals_of, now.arrivals);
+      now.bytes_of = begun && now.bytes_of ? std::max(now.bytes_of, now.bytes) : 0;
       out_.barriers.push_back(std::move(now));
     }
+  }
+
+  // What a deadlock's cause knows of it: how many arrivals mbarrier.init asked for.
+  const DeadlockCause::WaitedFor* never_complete(const sim::BarrierPhases& barrier) const {
+    if (!fault_ || !fault_->deadlock || barrier.unit != sim::Unit::mbarrier) return nullptr;
+    for (const DeadlockCause::WaitedFor& each : fault_->deadlock->barriers) {
+      if (each.of == DeadlockCause::WaitedFor::Of::mbarrier && each.rank == barrier.rank &&
+          each.object == barrier.object && each.block == p_.blocks[barrier.rank]) {
+        return &each;
+      }
+    }
+    return nullptr;
   }
 
   std::optional<std::size_t> barrier_of(const Event& wait, std::uint8_t rank) const {
@@ -287,14 +325,12 @@ class Look {
     const sim::PipelineWarp& of = p_.warps[warp];
     now.state = TheatreWarp::State::exited;
     now.doing = "has exited";
-    const auto fault = std::find_if(record_.reports.begin(), record_.reports.end(),
-                                    [](const Report& r) { return r.weight == Weight::fault; });
-    if (fault == record_.reports.end()) return;
-    if (fault->deadlock) {
-      for (const DeadlockCause::Waiting& w : fault->deadlock->waiting) {
+    if (!fault_) return;
+    if (fault_->deadlock) {
+      for (const DeadlockCause::Waiting& w : fault_->deadlock->waiting) {
         if (w.warps.rank != of.rank || of.index >= 64 || !(w.warps.mask >> of.index & 1)) continue;
         if (!of_cluster(w.site.block)) continue;
-        return wait_for_ever(warp, now, *fault->deadlock, w);
+        return wait_for_ever(warp, now, *fault_->deadlock, w);
       }
     }
     if (leaves(now.event.until)) return;
@@ -328,7 +364,7 @@ class Look {
     now.event.begin = now.event.issue = now.event.end;
     now.event.end = sim::never_ends;
     now.event.pc = now.event.until = w.pc;
-    ++out_.stuck;
+    if (is_shown(p_.warps[warp].rank)) ++out_.stuck;
     if (w.waits_for >= cause.barriers.size()) {
       now.doing = "waits" + w.words;
       return;
@@ -371,22 +407,53 @@ class Look {
     return "";
   }
 
-  std::string sentence() const {
+  // " for warps 4-7", " into columns 0-255": the sums that products of a step are added to.
+  std::string sums_text(std::uint32_t step) const {
     std::string out;
+    std::vector<std::size_t> told;
+    for (const TheatreProduct& each : out_.products) {
+      if (each.step != step || each.rank != out_.products.back().rank ||
+          std::find(told.begin(), told.end(), each.accumulator) != told.end()) {
+        continue;
+      }
+      const MemoryUse& where = p_.accumulators[each.accumulator].where;
+      const bool registers = where.of == MemoryUse::Of::registers;
+      const std::uint32_t first = registers ? where.row : where.column;
+      const std::uint32_t count = registers ? where.rows : where.columns;
+      out += told.empty() ? (registers ? " for warps " : " into columns ") : " and ";
+      out += fmt::format("{}-{}", first, first + count - 1);
+      told.push_back(each.accumulator);
+    }
+    return out;
+  }
+
+  std::string products_text() const {
+    if (out_.products.empty()) return "";
+    const TheatreProduct& last = out_.products.back();
+    if (!last.known_step) {
+      return fmt::format("The tensor core is at product {} of 0 to {}. ", last.number, last.of - 1);
+    }
     // Of one CTA, as pictures show it; two warpgroups may be at different steps.
-    std::vector<std::uint32_t> multiplied;
+    std::vector<const TheatreProduct*> steps;
     for (auto p = out_.products.rbegin(); p != out_.products.rend(); ++p) {
-      const bool told =
-          std::find(multiplied.begin(), multiplied.end(), p->step) != multiplied.end();
-      if (told || p->rank != out_.products.back().rank) continue;
-      out += multiplied.empty() ? fmt::format("The tensor core multiplies k-step {} of 0 to {}",
-                                              p->step, p->steps - 1)
-                                : fmt::format(", and k-step {}", p->step);
-      multiplied.push_back(p->step);
-      const std::string from = stages_text(p->stages);
+      const bool told = std::any_of(steps.begin(), steps.end(),
+                                    [&](const auto* each) { return each->step == p->step; });
+      if (!told && p->rank == last.rank) steps.push_back(&*p);
+    }
+    std::string out;
+    for (const TheatreProduct* each : steps) {
+      out += out.empty() ? fmt::format("The tensor core multiplies k-step {} of 0 to {}",
+                                       each->step, each->steps - 1)
+                         : fmt::format(", and k-step {}", each->step);
+      if (steps.size() > 1) out += sums_text(each->step);
+      const std::string from = stages_text(each->stages);
       if (!from.empty()) out += ", read from " + from;
     }
-    if (!multiplied.empty()) out += ". ";
+    return out + ". ";
+  }
+
+  std::string sentence() const {
+    std::string out = products_text();
     if (p_.products.empty()) {
       std::vector<std::size_t> read;
       for (std::size_t i = 0; i < out_.stages.size(); ++i) {
@@ -420,7 +487,9 @@ class Look {
     if (leaves) out += "Copies take the result out. ";
     if (out.empty() && out_.stuck) out = standstill();
     if (out.empty() && view_.moves_by_threads()) {
-      out = lanes_at(record_, view_.lanes(), p_.blocks.front(), 0, out_.at).sentence;
+      out = lanes_at(record_, view_.lanes(),
+                     p_.blocks[std::min<std::size_t>(rank_, p_.blocks.size() - 1)], 0, out_.at)
+                .sentence;
     }
     if (out.empty()) out = standstill();
     if (!out.empty() && out.back() == ' ') out.pop_back();
@@ -429,10 +498,13 @@ class Look {
 
   // Nothing moves: who waits for what, or who runs.
   std::string standstill() const {
-    std::size_t running = 0, there = 0, stopped = 0;
+    std::size_t running = 0, there = 0, stopped = 0, absent = 0, shown = 0;
     std::string waits;
     for (std::size_t i = 0; i < out_.warps.size(); ++i) {
       const TheatreWarp& warp = out_.warps[i];
+      if (!is_shown(p_.warps[i].rank)) continue;
+      ++shown;
+      if (warp.state == TheatreWarp::State::absent) ++absent;
       if (warp.state == TheatreWarp::State::runs) ++running;
       if (warp.state == TheatreWarp::State::runs || warp.state == TheatreWarp::State::waits) {
         ++there;
@@ -449,7 +521,8 @@ class Look {
                          stopped == 1 ? "" : "s");
     }
     if (there == 0) {
-      return out_.at < view_.begin() ? "The CTA has not started." : "All warps have exited.";
+      return out_.at < view_.begin() || absent == shown ? "The CTA has not started."
+                                                        : "All warps have exited.";
     }
     if (running) {
       return fmt::format("Nothing is in flight: {} warp{} run{}{}.", running,
@@ -463,6 +536,9 @@ class Look {
   const TheatreView& view_;
   const sim::Record& record_;
   const sim::Pipeline& p_;
+  std::vector<std::uint8_t> ranks_;  // of the CTAs that are shown
+  std::uint8_t rank_ = 0;            // of the one that is looked at
+  const Report* fault_ = nullptr;    // that ended the run
   Cycle at_ = 0;
   TheatreNow out_;
 };
@@ -488,8 +564,18 @@ double TheatreBarrier::share() const {
   return parts > 0 ? sum / parts : 0;
 }
 
-TheatreNow theatre_at(const TheatreView& view, double at) {
-  return Look(view, at).look();
+TheatreNow theatre_at(const TheatreView& view, double at, std::uint8_t rank) {
+  return Look(view, at, rank).look();
+}
+
+std::string tile_name(const sim::Record& record, const sim::Filling& f, std::size_t copy) {
+  if (copy >= f.parts.size() || f.parts.size() != f.copies.size()) return "";
+  const auto same = [&](const MemoryUse& part) { return part.buffer == f.parts[copy].buffer; };
+  const std::string& name = record.buffers[f.parts[copy].buffer].name;
+  if (std::count_if(f.parts.begin(), f.parts.end(), same) == 1) return name;
+  const auto here = f.parts.begin() + static_cast<std::ptrdiff_t>(copy);
+  const bool digit = !name.empty() && name.back() >= '0' && name.back() <= '9';
+  return fmt::format("{}{}{}", name, digit ? "." : "", std::count_if(f.parts.begin(), here, same));
 }
 
 std::vector<std::size_t> order_of_tiles(const sim::Filling& filling) {
@@ -520,7 +606,7 @@ StageContents contents_of(const TheatreView& view, const TheatreNow& now, std::s
   }
   for (const std::size_t i : order_of_tiles(f)) {
     StageContents::Tile tile;
-    if (i < f.parts.size()) tile.label = record.buffers[f.parts[i].buffer].name;
+    tile.label = tile_name(record, f, i);
     if (coming) {
       const sim::Event e = record.events[f.copies[i]];
       tile.share = e.end != sim::never_ends && static_cast<double>(e.end) <= now.at ? 1 : 0;

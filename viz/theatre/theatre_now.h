@@ -1,6 +1,6 @@
-// What goes on in a cluster at one time: each copy and how far it is, each stage and what it holds,
-// each barrier's phase, the product, the sums, every warp. Plain values, for pictures, descriptions
-// and tests.
+// What goes on in a cluster at one time: each stage and what it holds, each barrier's phase, the
+// sums, every warp; and of the CTAs that are shown each copy and how far it is, the products, the
+// loads. Plain values, for pictures, descriptions and tests.
 #pragma once
 
 #include <cstdint>
@@ -35,27 +35,35 @@ struct TheatreStage {
 
 struct TheatreBarrier {
   std::uint32_t phase = 0;  // the one that is not complete; its parity is phase % 2
-  std::uint64_t arrivals = 0, arrivals_of = 0, bytes = 0, bytes_of = 0;  // of 0: not known
-  std::vector<std::size_t> waiting;                                      // warps: Pipeline::warps
-  bool used = false;                                                     // some phase has begun
-  double share() const;  // of what it waits for, how much has come
+  // `of` 0: not known. Bytes are of a phase in which something has come: before, none are expected.
+  std::uint64_t arrivals = 0, arrivals_of = 0, bytes = 0, bytes_of = 0;
+  std::vector<std::size_t> waiting;  // warps: Pipeline::warps
+  bool used = false;                 // some phase has begun
+  bool over = false;                 // behind its last phase: nothing came to this one
+  double share() const;              // of what it waits for, how much has come
 };
 
 struct TheatreSum {
   enum class State : std::uint8_t { empty, adding, added, complete, read, used };
   State state = State::empty;
   const sim::Accumulation* sum = nullptr;
-  std::size_t done = 0;  // products
-  std::uint32_t step = 0;
-  double read = 0;  // share of its loads that are over
+  std::size_t done = 0;    // products
+  std::uint32_t step = 0;  // of the product that began last
+  bool known_step = true;  // false: no copy tells it
+  bool under_way = false;  // one of its products is
+  double read = 0;         // share of its loads that are over
 };
 std::string_view name_of(TheatreSum::State state);
+// "k0-k6 added, k7 now", "8 of 16 products" where no copy tells steps, "being read, 25%",
+// "complete"
+std::string state_text(const TheatreSum& sum);
 
 struct TheatreProduct {
   sim::EventId event = sim::no_event;
   double share = 0;
   std::size_t accumulator = 0, number = 0, of = 0;  // the number-th product of its sum
   std::uint32_t step = 0, steps = 0;
+  bool known_step = true;           // false: no copy tells it
   std::vector<std::size_t> stages;  // that it reads
   std::uint8_t rank = 0;
 };
@@ -84,7 +92,8 @@ struct TheatreNow {
   std::string sentence;                  // what happens, in one or two sentences
 };
 
-TheatreNow theatre_at(const TheatreView& view, double at);
+// As the CTA of this rank is looked at.
+TheatreNow theatre_at(const TheatreView& view, double at, std::uint8_t rank = 0);
 
 // How much of a buffer L2 has at a time.
 double share_in_l2(const sim::CachedBuffer& cached, double at);
@@ -93,6 +102,9 @@ double share_in_l2(const sim::CachedBuffer& cached, double at, std::size_t row);
 // A point of a way whose legs take equal shares of its time; of two points at least.
 Point along(const std::vector<Point>& way, double share);
 
+// What a picture calls a part that a filling's copy brings: "A"; where it brings several of one
+// tensor, "A0", "A1" by their addresses.
+std::string tile_name(const sim::Record& record, const sim::Filling& filling, std::size_t copy);
 // As pictures of a stage and of a barrier take it.
 StageContents contents_of(const TheatreView& view, const TheatreNow& now, std::size_t stage);
 Dial dial_of(const TheatreBarrier& barrier);

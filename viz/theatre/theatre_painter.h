@@ -56,6 +56,9 @@ class TheatrePainter {
 
   // shared memory
   void draw_stages();
+  bool draws(const std::optional<std::size_t>& barrier, std::uint8_t rank) const;
+  std::vector<std::size_t> loose_barriers(std::uint8_t rank) const;
+  void draw_operands(std::uint8_t rank, const Box& room);
   void draw_stage(std::size_t number, const Box& row);
 
   // sums
@@ -105,9 +108,13 @@ class TheatrePainter {
 
   // what moves
   void draw_tokens();
+  double token_width(const std::string& label) const;
   void token(Point at, const std::string& label, Rgba colour, bool queued);
   void draw_token_in(const TheatreCopy& copy);
   void draw_token_out(const TheatreCopy& copy);
+  // Of shared memory, all that copies out read in the run. Empty: there are none.
+  std::vector<sim::ByteSpan> leaving_bytes(std::uint8_t rank) const;
+  void draw_result(std::uint8_t rank, const std::vector<sim::ByteSpan>& bytes, const Box& box);
 
   // warps
   struct RoleShown {
@@ -144,6 +151,8 @@ class TheatrePainter {
   std::vector<RoleShown> roles_;
   std::map<std::size_t, Box> boxes_, sum_boxes_;   // of stages, of accumulators
   std::map<std::uint32_t, Box> tensors_, cached_;  // in global memory; in L2
+  std::map<std::uint8_t, Box> results_;            // by rank
+  std::map<std::pair<std::uint8_t, sim::MemoryUse::Operand>, Box> operand_boxes_;
   std::map<std::size_t, Box> chips_;
   std::map<std::size_t, Point> dials_;
 };

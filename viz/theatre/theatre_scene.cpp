@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/profile/run_time.h"
 #include "viz/scene/items.h"
 #include "viz/scene/number_words.h"
 #include "viz/scene/time_words.h"
@@ -120,19 +121,24 @@ void TheatrePainter::draw_head() {
       y += 16;
     }
   }
-  const double clock = record_.device.times.clock;
+  const double clock = sim::run_time_of(record_).clock;
   const auto at = static_cast<std::uint64_t>(std::max(0.0, s_.now.at));
   std::string when = fmt::format("{} {}", record_.timed ? "cycle" : "instruction", grouped(at));
   if (record_.timed) {
     const std::string seconds = seconds_text(s_.now.at, clock);
     if (!seconds.empty()) when += fmt::format(" ({})", seconds);
   }
-  when += fmt::format(" of {}", grouped(static_cast<std::uint64_t>(s_.view.end())));
+  const auto last = static_cast<std::uint64_t>(s_.view.end());
+  const std::uint64_t run = record_.end ? record_.end : last;
+  when += fmt::format(" of {}", grouped(run));
   std::string of = ranks_.size() == 1
                        ? cta(s_.rank)
                        : fmt::format("{} and {}, a pair", cta(ranks_[0]), p_.blocks[ranks_[1]]);
   if (p_.blocks.size() > ranks_.size()) of += fmt::format(" of a cluster of {}", p_.blocks.size());
   when += ", " + of;
+  // The run goes on after these CTAs; or what they wrote is on its way when all have exited.
+  if (last < run) when += fmt::format(", until {}", grouped(last));
+  if (last > run) when += fmt::format(", with what is in flight until {}", grouped(last));
   const std::string follows = follow_text();
   if (!follows.empty()) when += ". " + follows;
   scene_.add(words({edge, 42}, fitted(when, width, small_text, Family::sans), Role::quiet));

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "viz/scene/items.h"
@@ -25,9 +26,13 @@ void TheatrePainter::draw_dial(std::size_t barrier, Point at, std::uint8_t rank,
     scene_.add(words({x, at.y},
                      fitted(barrier_text(record_, of, of.rank), 62, small_text, Family::sans),
                      Role::quiet, across));
-    if (waited)
+    if (of.rank != rank) {
+      scene_.add(words({x, at.y + dial_ + 5}, fmt::format("of {}", cta(of.rank)), Role::quiet,
+                       small_text, across));
+    } else if (waited) {
       scene_.add(
           words({x, at.y + dial_ + 5}, waiting_text(p_, now), Role::accent, small_text, across));
+    }
   }
   scene_.hints.push_back({box, dial_text(now, name)});
   dials_.try_emplace(barrier, at);
@@ -47,13 +52,21 @@ void TheatrePainter::draw_stages() {
       rings.push_back(&ring);
       rows += ring.stages.size();
     }
+    const auto leaving = leaving_bytes(rank);
+    const double side = wide_ ? 92 : 28, below = leaving.empty() ? 0 : 34;
+    if (!leaving.empty()) {
+      draw_result(rank, leaving, {room.x + side, room.bottom() - 26, room.width - 2 * side, 24});
+    }
     if (rings.empty()) {
+      draw_operands(rank, {room.x, room.y + 22, room.width, room.height - 22 - below});
       scene_.end();
       continue;
     }
+    const std::vector<std::size_t> loose = loose_barriers(rank);
+    const double dials = loose.empty() ? 0 : 44;
     const double heads = 20.0 * static_cast<double>(rings.size());
-    const double high =
-        std::clamp((room.height - 20 - heads) / static_cast<double>(rows), 10.0, tall_row);
+    const double high = std::clamp(
+        (room.height - 20 - heads - below - dials) / static_cast<double>(rows), 10.0, tall_row);
     double y = room.y + 22;
     for (const sim::Ring* ring : rings) {
       scene_.add(words({room.x, y + 8},
@@ -66,8 +79,68 @@ void TheatrePainter::draw_stages() {
         y += high;
       }
     }
+    const double each =
+        (room.width - 2 * side) / static_cast<double>(std::max<std::size_t>(1, loose.size()));
+    for (std::size_t i = 0; i < loose.size(); ++i) {
+      draw_dial(loose[i], {room.x + side + dial_ + each * static_cast<double>(i), y + dial_ + 4},
+                rank, false);
+    }
     scene_.end();
   }
+}
+
+// Of a deadlock: those that are waited for, and of which too little happened to say what they are
+// for.
+std::vector<std::size_t> TheatrePainter::loose_barriers(std::uint8_t rank) const {
+  std::vector<std::size_t> out;
+  for (std::size_t i = 0; s_.now.stuck && i < p_.barriers.size(); ++i) {
+    const sim::BarrierPhases& barrier = p_.barriers[i];
+    if (barrier.unit != sim::Unit::mbarrier || barrier.rank != rank) continue;
+    const bool placed =
+        std::any_of(p_.stages.begin(), p_.stages.end(),
+                    [&](const auto& stage) { return stage.full == i || stage.free == i; }) ||
+        std::any_of(p_.accumulators.begin(), p_.accumulators.end(),
+                    [&](const auto& sum) { return sum.complete == i || sum.drained == i; });
+    if (!placed && !s_.now.barriers[i].waiting.empty()) out.push_back(i);
+  }
+  return out;
+}
+
+// Where no copies are known that fill stages: what of shared memory products read.
+void TheatrePainter::draw_operands(std::uint8_t rank, const Box& room) {
+  const std::array<std::pair<MemoryUse::Operand, std::string_view>, 2> operands = {
+      {{MemoryUse::Operand::a, "A"}, {MemoryUse::Operand::b, "B"}}};
+  const double side = wide_ ? 92 : 28;
+  double y = room.y + 4;
+  for (const auto& [operand, name] : operands) {
+    std::vector<sim::ByteSpan> bytes;
+    for (const sim::EventId id : p_.products) {
+      for (const MemoryUse& use : sim::uses_of(record_.uses, id)) {
+        if (use.of != MemoryUse::Of::shared || use.operand != operand || use.rank != rank) continue;
+        const sim::ByteSpan span{use.column, use.column + use.columns};
+        if (bytes.empty()) bytes.push_back(span);
+        bytes.front().begin = std::min(bytes.front().begin, span.begin);
+        bytes.front().end = std::max(bytes.front().end, span.end);
+      }
+    }
+    if (bytes.empty()) continue;
+    const Box box{room.x + side, y, room.width - 2 * side, std::min(64.0, room.height / 2 - 8)};
+    operand_boxes_[{rank, operand}] = box;
+    scene_.add(Rectangle{box, Ink(Role::panel), {Role::line, 1, false}, 3});
+    const std::string said = fmt::format("{} of products, bytes {}", name, sim::spans_text(bytes));
+    scene_.add(
+        words(box.centre(), fitted(said, box.width - 8, small_text, Family::sans), Across::centre));
+    scene_.hints.push_back({box, said + ": threads write it, so that no copy says which part of K "
+                                        "it is"});
+    y += box.height + 12;
+  }
+}
+
+// An mbarrier of the other CTA of a pair is beside that one's stage.
+bool TheatrePainter::draws(const std::optional<std::size_t>& barrier, std::uint8_t rank) const {
+  if (!barrier) return false;
+  const std::uint8_t whose = p_.barriers[*barrier].rank;
+  return whose == rank || !is_shown(whose);
 }
 
 void TheatrePainter::draw_stage(std::size_t number, const Box& row) {
@@ -82,8 +155,12 @@ void TheatrePainter::draw_stage(std::size_t number, const Box& row) {
   const bool lit = follows(number, now.filling);
   if (lit) draw_selection(scene_, box);
   if (!small) {
-    if (stage.full) draw_dial(*stage.full, {box.x - 6 - dial_, middle}, stage.rank, true);
-    if (stage.free) draw_dial(*stage.free, {box.right() + 6 + dial_, middle}, stage.rank, false);
+    if (draws(stage.full, stage.rank)) {
+      draw_dial(*stage.full, {box.x - 6 - dial_, middle}, stage.rank, true);
+    }
+    if (draws(stage.free, stage.rank)) {
+      draw_dial(*stage.free, {box.right() + 6 + dial_, middle}, stage.rank, false);
+    }
   } else {
     if (stage.full) dials_.try_emplace(*stage.full, Point{box.x, middle});
     if (stage.free) dials_.try_emplace(*stage.free, Point{box.right(), middle});
@@ -171,14 +248,10 @@ void TheatrePainter::draw_sum(std::size_t number, const Box& box) {
                      fitted(label, box.width - 12, small_text, Family::sans, FontWeight::bold),
                      FontWeight::bold));
   }
-  std::string state(name_of(now.state));
-  if (now.state == State::adding) {
-    state = fmt::format("k{} of 0 to {}", now.step, now.sum->last_step);
-  } else if (now.state == State::read) {
-    state = fmt::format("being read, {:.0f}%", 100 * now.read);
-  }
   if (box.height >= 56) {
-    scene_.add(words({box.x + 8, box.y + 32}, state, Role::quiet));
+    scene_.add(words({box.x + 8, box.y + 32},
+                     fitted(state_text(now), box.width - 12, small_text, Family::sans),
+                     Role::quiet));
     if (alive && now.sum->tile && box.height >= 74) {
       scene_.add(words({box.x + 8, box.y + 50},
                        fitted(tile_text(*now.sum->tile), box.width - 16, small_text, Family::sans),
@@ -194,7 +267,7 @@ void TheatrePainter::draw_sum(std::size_t number, const Box& box) {
       draw_dial(*accumulator.drained, {box.right() - 20, y}, where.rank, true);
     }
   }
-  std::string hint = fmt::format("{}: {}", label, name_of(now.state));
+  std::string hint = fmt::format("{}: {}", label, state_text(now));
   if (alive) {
     hint += fmt::format(", {} of {} products added", now.done, now.sum->products.size());
     if (now.sum->tile) hint += ", for " + tile_text(*now.sum->tile);
@@ -243,6 +316,10 @@ void TheatrePainter::draw_core_of(const Box& box, std::uint8_t rank, bool pair) 
       if (from == boxes_.end()) continue;
       link({from->second.right(), from->second.y + 7}, {box.x, y}, colour);
     }
+    for (const auto& [whose, operand] : operand_boxes_) {
+      if (whose.first != each->rank || !each->stages.empty()) continue;
+      link({operand.right(), operand.centre().y}, {box.x, y}, colour);
+    }
     const auto to = sum_boxes_.find(each->accumulator);
     if (to != sum_boxes_.end()) {
       link({box.right(), y}, {to->second.x, to->second.centre().y}, colour);
@@ -271,8 +348,10 @@ void TheatrePainter::draw_core_of(const Box& box, std::uint8_t rank, bool pair) 
     std::string all;
     for (const std::uint32_t step : steps)
       all += fmt::format("{}{}", all.empty() ? "" : ", ", step);
-    plate(box.y + 38, fmt::format("k-step{} {}", steps.size() == 1 ? "" : "s", all),
-          FontWeight::regular, Role::text);
+    if (product->known_step) {
+      plate(box.y + 38, fmt::format("k-step{} {}", steps.size() == 1 ? "" : "s", all),
+            FontWeight::regular, Role::text);
+    }
     if (box.height > 72 && steps.size() == 1) {
       plate(box.y + 58,
             (box.width >= 140 ? "product " : "") +
@@ -287,10 +366,13 @@ void TheatrePainter::draw_core_of(const Box& box, std::uint8_t rank, bool pair) 
     plate(box.y + 78, fmt::format("{} queued", s_.now.queued), FontWeight::regular, Role::quiet);
   }
   scene_.hints.push_back(
-      {box, product ? fmt::format("product {} of 0 to {}, k-step {} of {}; {} more issued",
-                                  product->number, product->of - 1, product->step, product->steps,
-                                  s_.now.queued)
-                    : "no product is under way"});
+      {box,
+       !product ? std::string("no product is under way")
+       : product->known_step
+           ? fmt::format("product {} of 0 to {}, k-step {} of {}; {} more issued", product->number,
+                         product->of - 1, product->step, product->steps, s_.now.queued)
+           : fmt::format("product {} of 0 to {}; {} more issued", product->number, product->of - 1,
+                         s_.now.queued)});
 }
 
 void TheatrePainter::link(Point from, Point to, Rgba colour) {

@@ -149,6 +149,7 @@ Json describe_theatre(const TheatreShown& shown) {
   Json sums = Json::array();
   for (const TheatreSum& sum : now.sums) {
     sums.push_back({{"state", name_of(sum.state)},
+                    {"told", state_text(sum)},
                     {"done", sum.done},
                     {"of", sum.sum ? sum.sum->products.size() : 0},
                     {"step", sum.step}});
@@ -170,6 +171,8 @@ Dial dial_of(const TheatreBarrier& barrier) {
 
 std::string dial_text(const TheatreBarrier& now, const std::string& name) {
   std::string out = fmt::format("{}, phase {} (parity {})", name, now.phase, now.phase % 2);
+  if (now.over) return out + ", not begun";
+  if (now.arrivals && !now.arrivals_of) out += fmt::format(", {} arrived", now.arrivals);
   if (now.arrivals_of) out += fmt::format(", {} of {} arrivals", now.arrivals, now.arrivals_of);
   if (now.bytes_of) {
     out += fmt::format(", {} of {} bytes", grouped(now.bytes), grouped(now.bytes_of));
@@ -179,6 +182,21 @@ std::string dial_text(const TheatreBarrier& now, const std::string& name) {
     out +=
         fmt::format(", {}", waiting == 1 ? "1 warp waits" : fmt::format("{} warps wait", waiting));
   return out;
+}
+
+std::string state_text(const TheatreSum& sum) {
+  using State = TheatreSum::State;
+  if (sum.state == State::read) return fmt::format("being read, {:.0f}%", 100 * sum.read);
+  if (sum.state != State::adding) return std::string(name_of(sum.state));
+  const std::vector<std::uint32_t>& steps = sum.sum->steps;
+  if (!sum.known_step) return fmt::format("{} of {} products", sum.done, steps.size());
+  // Of a step all products are added, or the step is the one that is under way.
+  const std::uint32_t added = sum.done < steps.size() ? steps[sum.done] : sum.sum->last_step + 1;
+  const std::string before = added == 0   ? ""
+                             : added == 1 ? "k0 added"
+                                          : fmt::format("k0-k{} added", added - 1);
+  if (!sum.under_way) return before.empty() ? "k0 begun" : before;
+  return fmt::format("{}{}k{} now", before, before.empty() ? "" : ", ", sum.step);
 }
 
 std::string waiting_text(const sim::Pipeline& pipeline, const TheatreBarrier& barrier) {

@@ -56,9 +56,7 @@ TimelineView::TimelineView(std::shared_ptr<const sim::Record> record,
     : record_(std::move(record)),
       timeline_(std::move(timeline)),
       statistics_(sim::statistics_of(*record_)) {
-  // The clock by which a moment is told before the run's end is known (time_words.h).
-  const double clock = record_->device.times.clock;
-  clock_ = !record_->timed ? 0 : clock > 0 ? clock : statistics_.clock;
+  clock_ = record_->timed ? statistics_.clock : 0;
   title_ = record_->what.empty() ? record_->kernel
                                  : fmt::format("{}, {}", record_->kernel, record_->what);
   group_of_.assign(record_->tracks.size(), none);
