@@ -16,8 +16,10 @@ class Hazard : public Program {
   // What the window says after these commands.
   json seen(const std::string& kind, const std::vector<std::string>& commands) {
     const std::string at = std::string(TILESCOPE_SOURCE_DIR) + "/docs/faults/" + kind + "/";
-    Words words = {"gui", "--headless", "--describe", "d.json", "--do",
-                   "open \"" + at + "broken.ptx\" --launch \"" + at + "launch.toml\"; run"};
+    Words words = {
+        "gui",        "--headless",
+        "--describe", "d.json",
+        "--do",       "open \"" + at + "broken.ptx\" --launch \"" + at + "launch.toml\"; run"};
     for (const std::string& each : commands) {
       words.emplace_back("--do");
       words.push_back(each);

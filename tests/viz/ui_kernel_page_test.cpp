@@ -10,6 +10,8 @@
 #include "viz/commands/rebuild.h"
 #include "viz/machine/kernel_card.h"
 #include "viz/session/kernel_page.h"
+#include "viz/session/panels.h"
+#include "viz/session/result_view.h"
 #include "viz/session/seek.h"
 
 namespace tilescope {
@@ -92,6 +94,44 @@ TEST_F(KernelPageTest, ItTellsHowTheRunEndedInItsColour) {
   EXPECT_EQ(ink_of(shown(), "add: 2 of 32 elements differ"), Role::wrong);
   must("open add");
   EXPECT_EQ(kernel_run(session), nullptr) << "another run is to come";
+}
+
+// What was not promised is said before how the run ended, and no such run is watched as a good one.
+TEST_F(KernelPageTest, AHazardIsSaidFirstAndNotInGreen) {
+  must("open add");
+  must("run");
+  RunResult result = *session.state.result;
+  Report hazard;
+  hazard.weight = Weight::hazard;
+  hazard.sentence = "two meet";
+  result.reports = {hazard, hazard};
+  ASSERT_TRUE(result.diff->ok());
+  EXPECT_EQ(outcome_of(result, false).rfind("2 hazards: two meet. add: all 32 elements agree", 0),
+            0u)
+      << outcome_of(result, false);
+  EXPECT_TRUE(is_bad(result));
+  EXPECT_FALSE(is_right(result));
+  session.state.live = *backend.live(*session.state.kernel, {});
+  session.state.result = std::make_shared<const RunResult>(std::move(result));
+  session.state.view = ViewName::kernel;
+  EXPECT_EQ(ink_of(shown(), "2 hazards: two meet."), Role::wrong);
+  EXPECT_EQ(next_steps(session).front().command, "go report 0");
+  const Tab first = strip(session, backend).actions.front();
+  EXPECT_EQ(first.label, "2 hazards");
+  EXPECT_EQ(first.command, "go report 0");
+  EXPECT_TRUE(first.alarm);
+}
+
+// Nobody knows what a run would take that did not come to its end, nor what would help it.
+TEST_F(KernelPageTest, ARunThatFaultedHasNoPredictionAndNoAdvice) {
+  must("open add");
+  backend.faults = true;
+  must("run");
+  ASSERT_NE(kernel_run(session), nullptr);
+  EXPECT_EQ(kernel_run(session)->verdict, "");
+  EXPECT_EQ(kernel_run(session)->time.rfind("It stopped", 0), 0u) << kernel_run(session)->time;
+  session.state.view = ViewName::kernel;
+  for (const StripStep& step : strip(session, backend).steps) EXPECT_NE(step.title, "Time");
 }
 
 // The first line of the outcome is bold, and measured so.

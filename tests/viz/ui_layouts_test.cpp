@@ -170,6 +170,16 @@ TEST_F(Layouts, TheStripListsTheStepsAndEachIsAClick) {
   EXPECT_EQ(session.state.study.step, session.state.study.steps());
 }
 
+// Neither is the value of the other, nor follows from it.
+TEST_F(Layouts, WhatStandsBesideIsNoResult) {
+  must("open layout (8,8):(8,1)");
+  must("beside (8,8):(1,8)");
+  EXPECT_EQ(meaning_of_field(session).text, "beside (8,8):(1,8)");
+  EXPECT_TRUE(strip(session, backend).apart);
+  must("open layout zipped_divide((8,8):(8,1), <4,4>)");
+  EXPECT_FALSE(strip(session, backend).apart);
+}
+
 TEST_F(Layouts, EveryStepOfManyOperationsCanBeShown) {
   for (const char* expression :
        {"complement((4,4):(1,8), 64)", "coalesce((2,(1,6)):(1,(6,2)))",

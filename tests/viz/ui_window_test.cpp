@@ -6,6 +6,7 @@
 
 #include "tests/sim/program.h"
 #include "tests/viz/ui_stage.h"
+#include "viz/ui/cut_at_the_end.h"
 
 namespace tilescope {
 namespace {
@@ -499,6 +500,22 @@ TEST(Fonts, TextIsCutInTheMiddleAndNeverWiderThanItsPlace) {
     EXPECT_LE(ui::text_width(mono, cut), width);
     EXPECT_EQ(cut.front(), text.front());
     EXPECT_EQ(cut.back(), text.back()) << cut;
+  }
+}
+
+TEST(Fonts, ASentenceIsCutAtItsEnd) {
+  ImFontAtlas atlas;
+  const ui::FontSet set =
+      ui::add_fonts(atlas, {asset("font/DejaVuSans.ttf"), {}, asset("font/DejaVuSansMono.ttf")});
+  const ImFont* font = set.words(ui::TextSize::small);
+  const std::string text = "1 hazard: ld reads byte 0. hgemm_v7: all 1,048,576 elements agree.";
+  EXPECT_EQ(ui::cut_at_the_end(font, text, 1000), text);
+  for (float width = 40; width < 400; width += 17) {
+    const std::string cut = ui::cut_at_the_end(font, text, width);
+    EXPECT_LE(ui::text_width(font, cut), width);
+    const std::size_t kept = cut.size() - 3;  // the bytes of the letter that stands for the rest
+    EXPECT_EQ(cut.substr(kept), "\u2026");
+    EXPECT_EQ(cut.substr(0, kept), text.substr(0, kept));
   }
 }
 

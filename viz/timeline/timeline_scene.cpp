@@ -260,6 +260,46 @@ void draw_found(Scene& scene, const TimelineView& view, const TimelineChoice& ch
   if (!marks.lines.empty()) scene.add(std::move(marks));
 }
 
+// When the last event ends.
+double last_event(const TimelineView& view) {
+  sim::Cycle low = 0, high = view.record().end;
+  while (low < high) {
+    const sim::Cycle middle = low + (high - low) / 2;
+    if (view.timeline().find({}, middle, high + 1, 1).empty()) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return static_cast<double>(low);
+}
+
+// At the end of a run nobody works any more, and what was stored is still on its way: that is no
+// time in which the chip idles.
+void draw_tail(Scene& scene, const TimelineView& view, const TimelineFrame& frame) {
+  const sim::Record& record = view.record();
+  const bool whole = record.timed && record.blocks_simulated == record.launch.grid.count();
+  const bool faulted = !record.reports.empty() && record.reports.back().weight == Weight::fault;
+  const auto end = static_cast<double>(record.end);
+  if (!whole || faulted || frame.viewport.range.to < 0.8 * end) return;
+  const double last = last_event(view);
+  const double left = std::max(frame.x_of(last), frame.lanes.x);
+  const double right = std::min(frame.x_of(end), frame.lanes.right());
+  if (right - left < 4) return;
+  const Box box{left, frame.lanes.y, right - left, frame.lanes.height};
+  scene.add(Rectangle{box, Ink(Role::line, 0.35), {}, 0});
+  scene.hints.push_back(
+      {box, fmt::format("stores are on their way to memory for {} after the last event",
+                        cycles_text(view, end - last))});
+  double y = frame.lanes.y + 10;
+  for (const std::string_view word : {"stores", "on their", "way"}) {
+    if (text_width(std::string(word), small_text, Family::sans) > box.width - 4) break;
+    scene.add(words({box.centre().x, y}, std::string(word), Role::quiet, FontWeight::regular,
+                    Across::centre));
+    y += 16;
+  }
+}
+
 // A fault is a flag that no zoom hides.
 void draw_reports(Scene& scene, const TimelineView& view, const TimelineFrame& frame) {
   sim::EventFilter filter;
@@ -386,6 +426,7 @@ void draw_lanes(Scene& scene, const TimelineView& view, const TimelineChoice& ch
 void draw_marks(Scene& scene, const TimelineView& view, const TimelineChoice& choice,
                 const TimelineFrame& frame) {
   scene.begin("marks", frame.lanes.grown(1));
+  draw_tail(scene, view, frame);
   draw_found(scene, view, choice, frame);
   draw_reports(scene, view, frame);
   draw_arrows(scene, view, choice, frame);
