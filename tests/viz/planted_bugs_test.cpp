@@ -237,7 +237,8 @@ TEST(PlantedBugs, StepsLeadFromHazardToHazardAndBack) {
 TEST(PlantedBugs, TheCycleIsThatOfTheWarpThatExecuted) {
   BugOpened bug = opened("two_arrivals");
   bug.act("step 40");
-  EXPECT_FALSE(has(moment_text(bug.machine()), "cycle 0 ")) << moment_text(bug.machine());
+  const std::string moment = moment_text(*bug.session->state.live);
+  EXPECT_FALSE(has(moment, "cycle 0 ")) << moment;
 }
 
 TEST(PlantedBugs, AWayToAReportCanBeStopped) {
