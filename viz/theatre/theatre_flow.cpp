@@ -153,7 +153,10 @@ void TheatrePainter::draw_registers() {
   const bool lit = !s_.now.loads.empty();
   scene_.add(
       Rectangle{box, Ink(Role::panel), {lit ? Role::text : Role::line, lit ? 2.0 : 1.0, false}, 3});
-  scene_.add(words({box.x + 8, box.y + 14}, "Registers", FontWeight::bold));
+  const std::string name = "Registers";
+  const double wide = text_width(name, small_text, Family::sans, FontWeight::bold);
+  const double left = std::clamp((box.width - wide) / 2, 0.0, 8.0);
+  scene_.add(words({box.x + left, box.y + 14}, name, FontWeight::bold));
   if (lit) {
     std::string said = fmt::format("tcgen05.ld, {} warp{}", s_.now.loads.size(),
                                    s_.now.loads.size() == 1 ? "" : "s");
