@@ -76,8 +76,8 @@ void TheatrePainter::place_columns(const Box& all) {
   const auto widths = wide_ ? std::array<double, 9>{136, 60, 348, 34, 112, 34, 150, 36, 130}
                             : std::array<double, 9>{120, 24, 330, 20, 120, 20, 150, 16, 110};
   if (has_l2_) {  // which takes from its neighbours
-    inputs_ = column(wide_ ? 108 : 100);
-    column(wide_ ? 18 : 10);
+    inputs_ = column(wide_ ? 110 : 100);
+    column(wide_ ? 16 : 10);
     l2_ = column(wide_ ? 84 : 64);
     column(wide_ ? 46 : 16);
     shared_ = column(wide_ ? 288 : 284);
