@@ -24,7 +24,7 @@ void TheatrePainter::draw_readers(const Box& box, std::uint8_t rank) {
   scene_.add(Rectangle{box, Ink(Role::panel), {idle ? Role::line : Role::text, 1, false}, 3});
   const double x = box.centre().x;
   scene_.add(words({x, box.y + 16}, "Threads", Across::centre, FontWeight::bold, Role::text));
-  const std::string what = idle ? "read no stage" : fmt::format("read k-step {}", reads);
+  const std::string what = idle ? "idle" : fmt::format("read k{}", reads);
   scene_.add(words({x, box.y + 38}, fitted(what, box.width - 8, small_text, Family::sans),
                    Across::centre, FontWeight::regular, idle ? Role::quiet : Role::text));
   scene_.hints.push_back({box, "threads, by loads from shared memory: " + what});
