@@ -269,7 +269,7 @@ TEST(Theatre, AnMbarrierOfThePairHasOneDial) {
   draw_theatre(scene, {*view, now, light_theme()}, {1600, 1000});
   // Beside both stages of CTA 0, and none of CTA 1.
   const auto dials = std::count_if(scene.hints.begin(), scene.hints.end(), [](const auto& hint) {
-    return hint.text.find("mbarrier 1024") != std::string::npos;
+    return hint.text.starts_with("mbarrier 1024");
   });
   EXPECT_EQ(dials, 2);
 }

@@ -60,8 +60,9 @@ void draw_tile(Scene& scene, const StageContents& stage, std::size_t i, const Bo
   }
   // What is still on its way has its name on the way.
   if (small || box.width < 34 || (stage.tiles.size() > 1 && tile.share < 1)) return;
-  const std::string label =
-      fmt::format("{}{}k{}", tile.label, tile.label.empty() ? "" : " ", stage.step);
+  std::string label = fmt::format("{}{}k{}", tile.label, tile.label.empty() ? "" : " ", stage.step);
+  // Its hue says the step, too.
+  if (text_width(label, small_text, Family::sans, FontWeight::bold) > box.width) label = tile.label;
   const bool two = box.height > 34;
   // Over the hatching of what is not there yet stand letters of text.
   const bool over_paper = used || (coming && tile.share < 0.9);

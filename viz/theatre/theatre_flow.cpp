@@ -266,7 +266,7 @@ void TheatrePainter::draw_result(std::uint8_t rank, const std::vector<sim::ByteS
                        leaves ? Ink(Role::quiet, 0.35) : Ink(Role::panel),
                        {leaves ? Role::text : Role::line, leaves ? 2.0 : 1.0, false},
                        3});
-  const std::string said = name + (leaves ? " leaves" : ", for copies out");
+  const std::string said = name + (leaves ? " leaves" : ", out");
   scene_.add(words(box.centre(), fitted(said, box.width - 8, small_text, Family::sans),
                    Across::centre, leaves ? Role::text : Role::quiet));
   scene_.hints.push_back(

@@ -569,10 +569,11 @@ TheatreNow theatre_at(const TheatreView& view, double at, std::uint8_t rank) {
 }
 
 std::string tile_name(const sim::Record& record, const sim::Filling& f, std::size_t copy) {
-  if (copy >= f.parts.size() || f.parts.size() != f.copies.size()) return "";
+  if (copy >= f.parts.size()) return "";
   const auto same = [&](const MemoryUse& part) { return part.buffer == f.parts[copy].buffer; };
   const std::string& name = record.buffers[f.parts[copy].buffer].name;
-  if (std::count_if(f.parts.begin(), f.parts.end(), same) == 1) return name;
+  const bool alone = std::count_if(f.parts.begin(), f.parts.end(), same) == 1;
+  if (alone || f.parts.size() != f.copies.size()) return name;
   const auto here = f.parts.begin() + static_cast<std::ptrdiff_t>(copy);
   const bool digit = !name.empty() && name.back() >= '0' && name.back() <= '9';
   return fmt::format("{}{}{}", name, digit ? "." : "", std::count_if(f.parts.begin(), here, same));

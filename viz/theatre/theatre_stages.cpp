@@ -127,7 +127,7 @@ void TheatrePainter::draw_operands(std::uint8_t rank, const Box& room) {
     const Box box{room.x + side, y, room.width - 2 * side, std::min(64.0, room.height / 2 - 8)};
     operand_boxes_[{rank, operand}] = box;
     scene_.add(Rectangle{box, Ink(Role::panel), {Role::line, 1, false}, 3});
-    const std::string said = fmt::format("{} of products, bytes {}", name, sim::spans_text(bytes));
+    const std::string said = fmt::format("{}, bytes {}", name, sim::spans_text(bytes));
     scene_.add(
         words(box.centre(), fitted(said, box.width - 8, small_text, Family::sans), Across::centre));
     scene_.hints.push_back({box, said + ": threads write it, so that no copy says which part of K "
