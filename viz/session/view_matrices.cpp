@@ -64,6 +64,31 @@ std::optional<Emptiness> no_difference(const Session& session) {
       "Run again"};
 }
 
+// The element that a fault or hazard is about, in its red.
+void draw_reported(Scene& scene, const MatricesView& view, const MatricesFrame& frame,
+                   const LiveRun& run, const RunCursor& spot) {
+  const Report* report = report_looked_at(run, spot);
+  const sim::Machine& machine = run.stepper.machine();
+  const auto at = report ? element_at(report->evidence.place, machine) : std::nullopt;
+  if (!at) return;
+  for (std::size_t i = 0; i < view.matrices().size(); ++i) {
+    const MatricesView::Matrix& matrix = view.matrices()[i];
+    if (matrix.name != machine.shells()[at->buffer].name) continue;
+    if (at->row >= matrix.rows || at->column >= matrix.columns) continue;
+    const Box& map = frame.maps[i];
+    const double wide = map.width / static_cast<double>(matrix.columns),
+                 high = map.height / static_cast<double>(matrix.rows);
+    const Box cell{map.x + wide * static_cast<double>(at->column),
+                   map.y + high * static_cast<double>(at->row), wide, high};
+    constexpr double least = 8;  // pixels: of a large matrix an element is less than one
+    const Box seen = cell.grown(std::max(1.0, (least - std::min(wide, high)) / 2));
+    if (!frame.slots[i].contains(cell.centre())) continue;
+    scene.begin("reported");
+    scene.add(Rectangle{seen, {}, {Role::wrong, 3, false}, 2});
+    scene.end();
+  }
+}
+
 // The matrices, and on them what of them lies in the memory of the block looked at.
 void draw_matrices(Session& session, Picture& out, const Drawing& how) {
   const Size size = how.size;
@@ -85,6 +110,7 @@ void draw_matrices(Session& session, Picture& out, const Drawing& how) {
   draw_matrix_tiles(out.scene, *view, *out.matrices, matrix_tiles(session));
   out.scene.size = size;
   if (told > 0) {
+    draw_reported(out.scene, *view, *out.matrices, *state.live, state.spot);
     draw_report(out.scene, *state.live, state.spot, {0, room.height, size.width, told});
   }
 }
