@@ -22,6 +22,7 @@ std::span<const WindowCommand> layout_commands();
 std::span<const WindowCommand> derivation_commands();
 std::span<const WindowCommand> access_commands();
 std::span<const WindowCommand> slice_commands();
+std::span<const WindowCommand> lower_commands();
 std::span<const WindowCommand> editor_commands();
 std::span<const WindowCommand> kernel_commands();
 std::span<const WindowCommand> edit_commands();

@@ -109,6 +109,7 @@ std::span<const CommandGroup> command_groups() {
       CommandGroup{"Derivation", derivation_commands()},
       CommandGroup{"Access", access_commands()},
       CommandGroup{"Slices", slice_commands()},
+      CommandGroup{"Lowering", lower_commands()},
       CommandGroup{"Editor", editor_commands()},
       CommandGroup{"Kernel", kernel_commands()},
       CommandGroup{"Source", edit_commands()},

@@ -219,6 +219,10 @@ Answer run_back(Session& session, Backend&, std::string_view) {
     return std::string("The tour has ended; `tour` begins it again.");
   }
   ViewState& state = session.state;
+  if (state.view == ViewName::lower && state.study.lowered) {
+    state.study.lowered.reset();
+    return std::string("Following nothing.");
+  }
   if (shows_layout(state.view)) {
     if (state.isolate.on != Focus::On::nothing) {
       state.isolate = {};
@@ -298,6 +302,10 @@ Answer run_zoom(Session& session, Backend&, std::string_view arguments) {
         "the middle (of which grid and slice): `zoom at 24 5.5 12`.");
   }
   if (const auto empty = emptiness(session)) return usage_error(empty->sentence);
+  if (session.state.view == ViewName::lower) {
+    return usage_error(
+        "A lowering is scrolled, not zoomed; `lower from LLVM` brings other levels.");
+  }
   if (shows_layout(session.state.view) && session.state.view != ViewName::layout) {
     return usage_error(
         fmt::format("The {} are always shown whole; `select layout` shows the grid, "
@@ -382,12 +390,13 @@ Answer run_export(Session& session, Backend& backend, std::string_view arguments
 }
 
 constexpr std::array kViewCommands = {
-    WindowCommand{"select",
-                  "layout | banks | sectors | bits | matrices | diff | theatre | timeline | why | "
-                  "handoffs | product | source | registers | barriers | memory | tmem | compare | "
-                  "lesson | inspector",
-                  "changes the view, or the panel at the right", "select diff", "", run_select,
-                  nullptr, true},
+    WindowCommand{
+        "select",
+        "layout | banks | sectors | bits | lower | matrices | diff | theatre | timeline | why | "
+        "handoffs | product | source | registers | barriers | memory | tmem | compare | "
+        "lesson | inspector",
+        "changes the view, or the panel at the right", "select diff", "", run_select, nullptr,
+        true},
     WindowCommand{"pick", "ROW COLUMN [GRID [SLICE]] | event N | nothing",
                   "selects a cell, a matrix element or an event of the timeline, counted from 0",
                   "pick 3 5", "", run_pick, nullptr, true},

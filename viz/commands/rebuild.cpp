@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "viz/commands/commands.h"
 #include "viz/matrix/diff_histogram.h"
@@ -139,6 +140,15 @@ void add_study(const LayoutStudy& study, std::vector<std::string>& lines) {
     lines.push_back(fmt::format("element {}", study.element_bytes));
   }
   if (study.instruction) lines.push_back(fmt::format("access instruction {}", *study.instruction));
+  if (study.lower_from > 0) {
+    constexpr std::array titles = {"as written", "slices expanded", "arithmetic", "LLVM",
+                                   "folded LLVM"};
+    lines.push_back(
+        fmt::format("lower from {}", titles.at(static_cast<std::size_t>(study.lower_from))));
+  }
+  if (study.lowered) {
+    lines.push_back(fmt::format("lower {} {}", study.lowered->level, study.lowered->statement));
+  }
 }
 
 std::string isolate_line(const Focus& focus) {
@@ -163,6 +173,7 @@ std::optional<ViewName> add_layout(const ViewState& state, std::optional<ViewNam
     lines.push_back(
         fmt::format("pick {} {} {} {}", cell->row, cell->column, cell->panel, cell->slice));
   }
+  if (state.study.lowered || state.study.lower_from > 0) return {};  // seen where it was chosen
   return ViewName::layout;
 }
 

@@ -12,6 +12,7 @@ enum class ViewName : std::uint8_t {
   wavefronts,
   sectors,
   bits,
+  lower,   // the open layout from the program down to LLVM
   kernel,  // the open kernel on one page: what it computes, how, and what can be done
   matrices,
   diff,

@@ -12,6 +12,7 @@
 #include "viz/layout/access_view.h"
 #include "viz/layout/layout_slices.h"
 #include "viz/layout/layout_view.h"
+#include "viz/lower/lower_scene.h"
 
 namespace tilescope {
 
@@ -29,6 +30,8 @@ struct LayoutStudy {
   SliceChoice slice;                        // of grids with more than two modes
   int access_grid = -1;                     // whose owners' accesses; -1: the first that has any
   std::string access_through;               // the memory behind coordinates; empty: none is given
+  std::optional<LowerSpot> lowered;         // a statement of its lowering that is followed
+  int lower_from = 0;                       // the first level of it that is shown
 
   std::size_t steps() const { return derivation ? derivation->size() - 1 : 0; }
   // Of the same expression, from which the derivation follows.
@@ -37,7 +40,8 @@ struct LayoutStudy {
            a.element_bytes == b.element_bytes && a.walk == b.walk &&
            a.access_bytes == b.access_bytes && a.instruction == b.instruction &&
            a.slice == b.slice && a.access_grid == b.access_grid &&
-           a.access_through == b.access_through;
+           a.access_through == b.access_through && a.lowered == b.lowered &&
+           a.lower_from == b.lower_from;
   }
 };
 

@@ -85,7 +85,7 @@ InspectorSection layout_section(const LayoutView& view, bool owned) {
 void inspect_layout(const Session& session, std::vector<InspectorSection>& out) {
   const ViewState& state = session.state;
   if (!state.layout) return;
-  if (state.view == ViewName::bits) {
+  if (state.view == ViewName::bits || state.view == ViewName::lower) {
     // no cells to point at
   } else if (session.hovered.cell && state.layout->exists(*session.hovered.cell)) {
     out.push_back(cell_section("Under the pointer", *state.layout, *session.hovered.cell,

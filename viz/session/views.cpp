@@ -9,10 +9,11 @@
 namespace tilescope {
 namespace {
 
-constexpr const View* table[] = {
-    &grid_view,     &banks_view,  &sectors_view,  &bits_view,     &kernel_view,     &theatre_view,
-    &timeline_view, &why_view,    &handoffs_view, &product_view,  &source_view,     &registers_view,
-    &barriers_view, &memory_view, &tmem_view,     &matrices_view, &difference_view, &compare_view};
+constexpr const View* table[] = {&grid_view,      &banks_view,      &sectors_view, &bits_view,
+                                 &lower_view,     &kernel_view,     &theatre_view, &timeline_view,
+                                 &why_view,       &handoffs_view,   &product_view, &source_view,
+                                 &registers_view, &barriers_view,   &memory_view,  &tmem_view,
+                                 &matrices_view,  &difference_view, &compare_view};
 
 }  // namespace
 
