@@ -92,12 +92,12 @@ TEST(BrokenRecord, OfAnotherVersion) {
     file[8] = static_cast<std::byte>(*version - '0');
     EXPECT_EQ(sentence(file),
               "run.tsr is a record of version " + std::string(version) +
-                  ", and this program reads versions 3 to 5: record the run again.");
+                  ", and this program reads versions 3 to 6: record the run again.");
   }
   EXPECT_EQ(refusal(file).where, "run.tsr, byte 8");
   file = good();
   file[12] = std::byte{8};
-  EXPECT_EQ(sentence(file), "run.tsr has 8 sections, and a record of version 5 has 9.");
+  EXPECT_EQ(sentence(file), "run.tsr has 8 sections, and a record of version 6 has 11.");
 }
 
 TEST(BrokenRecord, EveryPrefixIsRefused) {
@@ -109,7 +109,7 @@ TEST(BrokenRecord, EveryPrefixIsRefused) {
     }
   }
   const std::string end = sentence({file.begin(), file.end() - 1});
-  EXPECT_EQ(end.substr(0, 57), "run.tsr is cut short: it ends inside its section 'LANE', ");
+  EXPECT_EQ(end.substr(0, 57), "run.tsr is cut short: it ends inside its section 'L2  ', ");
 }
 
 TEST(BrokenRecord, EveryBitThatIsChangedIsSeen) {

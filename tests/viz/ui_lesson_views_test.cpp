@@ -23,7 +23,7 @@ class ShippedLessons : public test::FakeBackend {
   std::vector<std::string> lesson_names() const override {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(folder())) {
-      names.push_back(entry.path().stem().string());
+      if (entry.path().extension() == ".md") names.push_back(entry.path().stem().string());
     }
     return names;
   }
@@ -76,9 +76,10 @@ class LessonViews : public ::testing::Test {
 };
 
 TEST_F(LessonViews, AStepIsTheSameByNextByBackAndByAJump) {
-  ASSERT_EQ(lessons().size(), 4u);
+  ASSERT_EQ(lessons().size(), 21u);
   Session walk;
   for (const Lesson& lesson : lessons()) {
+    if (lesson.number > 4) break;  // later ones look into records, which the fake kernel has not
     must(walk, "lesson " + lesson.name + " 1");
     for (std::size_t i = 0; i < lesson.steps.size(); ++i) {
       if (i > 0) must(walk, "lesson next");

@@ -69,7 +69,7 @@ Answer run_lower(Session& session, Backend&, std::string_view arguments) {
 
 constexpr std::array kLowerCommands = {
     WindowCommand{"lower", "NAME | LEVEL N | nothing | from LEVEL",
-                  "follows a value of the open layout's lowering through all levels", "lower slice",
+                  "follows a value of the open layout's lowering through all levels", "lower from LLVM",
                   "", run_lower, nullptr, true},
 };
 
