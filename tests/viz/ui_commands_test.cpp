@@ -121,7 +121,7 @@ TEST_F(Commands, BadCommandsGetASentenceAndChangeNothing) {
   refused("run", "open one first");
   refused("cancel", "Nothing is running");
   refused("select nothing",
-          "bits, kernel, theatre, timeline, why, handoffs, product, source, registers");
+          "bits, lower, kernel, theatre, timeline, why, handoffs, product, source, registers");
   refused("colour thread", "can be coloured by tile");
   refused("colour mauve", "offset");
   refused("isolate", "tile");
