@@ -224,13 +224,26 @@ class Reading {
 nlohmann::ordered_json step_json(const LessonStep& step, const PosedStep& posed) {
   nlohmann::ordered_json text = nlohmann::ordered_json::array();
   for (const LessonPart& part : posed.parts) {
-    const bool picture = part.kind == LessonPart::Kind::picture;
-    text.push_back({{picture ? "picture" : "text", part.text}});
+    if (part.kind == LessonPart::Kind::picture) {
+      text.push_back({{"picture", part.text}});
+      continue;
+    }
+    text.push_back({{"text", part.text},
+                    {"kind", part.kind == LessonPart::Kind::term   ? "term"
+                             : part.kind == LessonPart::Kind::item ? "item"
+                                                                   : "paragraph"}});
   }
   nlohmann::ordered_json out = {
       {"title", step.title}, {"blocks", std::move(text)}, {"commands", posed.commands}};
   if (posed.exercise) {
-    out["exercise"] = {{"question", posed.exercise->question}, {"form", posed.exercise->form}};
+    out["exercise"] = {{"question", posed.exercise->question},
+                       {"form", posed.exercise->form},
+                       {"hints", posed.exercise->hints}};
+    RunEvidence nothing_ran;
+    nothing_ran.workshop.file = lesson_file;
+    if (auto pieces = choices(*posed.exercise, nothing_ran); !pieces.empty()) {
+      out["exercise"]["choices"] = std::move(pieces);
+    }
   }
   return out;
 }

@@ -6,6 +6,7 @@ docs/manual is copied to build/site, and there
     <!-- kinds -->          becomes the table of docs/faults/kinds.tsv
     <!-- include FILE -->   becomes a file of the repository without its title
     <!-- output LINE -->    becomes what a line of `tilescope ...` prints
+    <!-- lessons -->        becomes the list of the lessons, which have a page each (lesson_pages.py)
 MkDocs makes out/docs from it. Then every link and anchor of the built pages is followed, and a page
 that would load anything from another site fails.
 """
@@ -18,6 +19,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import lesson_pages
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs/manual"
@@ -163,6 +166,22 @@ def stage(program):
     shutil.copytree(PICTURES, STAGE / "manual/pictures")
     for page in sorted((STAGE / "manual").rglob("*.md")):
         expand(page, PAGES / page.relative_to(STAGE / "manual"), program)
+    if program:
+        add_lessons(lesson_pages.write(program, STAGE / "manual", problem))
+
+
+def add_lessons(lessons):
+    """Behind the page on lessons, in the navigation; and there, as a list."""
+    config = STAGE / "mkdocs.yml"
+    rows = "".join(f'          - "{title}": lessons/{name}.md\n' for title, name in lessons)
+    text = config.read_text()
+    here = "      - Lessons: lessons.md\n"
+    if here not in text:
+        problem("docs/mkdocs.yml has no `Lessons: lessons.md`")
+    config.write_text(text.replace(here, f"      - Lessons:\n          - About: lessons.md\n{rows}"))
+    about = STAGE / "manual/lessons.md"
+    links = "".join(f"{i}. [{title}](lessons/{name}.md)\n" for i, (title, name) in enumerate(lessons, 1))
+    about.write_text(about.read_text().replace("<!-- lessons -->\n", links))
 
 
 # ---- what was built --------------------------------------------------------------------------------

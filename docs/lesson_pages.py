@@ -1,0 +1,81 @@
+"""A page for each lesson: its steps with the pictures that they set, terms, questions, hints.
+
+Read from the lessons themselves (assets/lessons/NAME.md, whose form core/lesson/lesson.h tells) and
+from `tilescope lesson NAME --json`, which has the numbers drawn. The pictures are what the window
+shows, written by `export`.
+"""
+import json
+import re
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SIZE = "900x600"
+
+
+def run(program, words):
+    return subprocess.run([program, *words], cwd=ROOT, capture_output=True, text=True, timeout=300,
+                          stdin=subprocess.DEVNULL)
+
+
+def pictures(program, name, count, folder):
+    """What each step shows, as folder/NAME_N.svg; answers what went wrong, or nothing."""
+    words = ["gui", "--headless", "--size", SIZE]
+    for step in range(1, count + 1):
+        words += ["--do", f"lesson {name} {step}", "--do", f"export {folder}/{name}_{step}.svg"]
+    done = run(program, words)
+    missing = [s for s in range(1, count + 1) if not (folder / f"{name}_{s}.svg").exists()]
+    return f"lesson {name}: no picture of steps {missing}: {done.stderr.strip()[-300:]}" if missing else ""
+
+
+def block(each):
+    if "picture" in each:
+        return f"```text\n{each['picture']}\n```\n"
+    if each["kind"] == "term":
+        word, _, meaning = each["text"].partition(":")
+        return f"**{word}**\n:   {meaning.strip()}\n"
+    return f"- {each['text']}" if each["kind"] == "item" else f"\n{each['text']}\n"
+
+
+def exercise(asked, name, number):
+    out = [f'\n!!! question "{asked["form"][0].upper()}{asked["form"][1:]}"\n', f'    {asked["question"]}\n']
+    out += [f"    - `{choice}`" for choice in asked.get("choices", [])]
+    for place, hint in zip(("A hint", "More"), asked["hints"]):
+        out.append(f'\n??? tip "{place}"\n\n    {hint}\n')
+    out.append(f"\nAnswer it, with numbers of your own:\n\n```\ntilescope lesson {name} --step {number}\n```\n")
+    return "\n".join(out)
+
+
+def page(lesson, above, below):
+    name = lesson["name"]
+    out = [f"# {lesson['title']}\n", f"{lesson['about'][0].upper()}{lesson['about'][1:]}.\n"]
+    for number, step in enumerate(lesson["steps"], 1):
+        out.append(f"\n## {step['title']}\n")
+        blocks = [block(each) for each in step["blocks"]]
+        out.append("\n".join(blocks))
+        out.append(f"\n![What the step shows](../pictures/lessons/{name}_{number}.svg)\n")
+        out.append(f"```\ntilescope gui --do 'lesson {name} {number}'\n```\n")
+        if "exercise" in step:
+            out.append(exercise(step["exercise"], name, number))
+    ends = [f"[Before: {above['title']}]({above['name']}.md)"] if above else []
+    ends += [f"[Next: {below['title']}]({below['name']}.md)"] if below else []
+    out.append("\n---\n\n" + " · ".join(ends) + "\n")
+    # An empty line before a list, and none twice.
+    text = re.sub(r"\n(?=- )(?<!\n\n)", "\n\n", "\n".join(out), count=0)
+    text = re.sub(r"(?m)^(- .*)\n\n(?=- )", r"\1\n", text)
+    return re.sub(r"\n{3,}", "\n\n", text)
+
+
+def write(program, folder, problem):
+    """All pages, in folder/lessons, with their pictures; answers (title, name) in their order."""
+    listed = json.loads(run(program, ["lesson", "--json"]).stdout)["lessons"]
+    lessons = [json.loads(run(program, ["lesson", each["name"], "--json"]).stdout) for each in listed]
+    (folder / "lessons").mkdir()
+    shown = folder / "pictures/lessons"
+    shown.mkdir(parents=True)
+    for i, lesson in enumerate(lessons):
+        if text := pictures(program, lesson["name"], len(lesson["steps"]), shown):
+            problem(text)
+        text = page(lesson, lessons[i - 1] if i else None, lessons[i + 1] if i + 1 < len(lessons) else None)
+        (folder / "lessons" / f"{lesson['name']}.md").write_text(text)
+    return [(lesson["title"], lesson["name"]) for lesson in lessons]
