@@ -106,12 +106,14 @@ TEST_P(CourseMistakes, OurTextPassesAndWrongOnesAreToldWhatIsWrong) {
   if (!compiles()) GTEST_SKIP() << "there is no nvcc here";
   const std::string source = source_of(GetParam());
   const Json ours = checked(source);
-  EXPECT_EQ(ours["passed"], true) << ours;
-  for (const Mistake& row : table()[GetParam()]) {
+  EXPECT_EQ(ours.value("passed", false), true) << ours;
+  const std::vector<Mistake> rows = table()[GetParam()];
+  for (const Mistake& row : rows) {
     std::string text = source;
     text.replace(text.find(row.from), row.from.size(), row.to);
     const Json verdict = checked(text);
-    ASSERT_TRUE(verdict.contains("wrong")) << row.from << " -> " << row.to << "\n" << verdict;
+    EXPECT_TRUE(verdict.contains("wrong")) << row.from << " -> " << row.to << "\n" << verdict;
+    if (!verdict.contains("wrong")) continue;
     const Json& wrong = verdict["wrong"];
     const std::string told = wrong["told"];
     EXPECT_TRUE(one_of(row.kinds, [&](const std::string& kind) { return wrong["kind"] == kind; }))
@@ -127,8 +129,8 @@ TEST_P(CourseMistakes, WhatOneBeginsWithCompilesAndDoesNotPass) {
   if (!compiles()) GTEST_SKIP() << "there is no nvcc here";
   ASSERT_EQ(run({"course", "start", GetParam(), "--out", "begun.cu"}).exit_code, 0);
   const Json verdict = checked(read("begun.cu"));
-  EXPECT_EQ(verdict["passed"], false) << verdict;
-  EXPECT_EQ(verdict["built"], true) << verdict;
+  EXPECT_EQ(verdict.value("passed", true), false) << verdict;
+  EXPECT_EQ(verdict.value("built", false), true) << verdict;
 }
 
 std::string name_of(const ::testing::TestParamInfo<std::string>& info) {
