@@ -10,6 +10,7 @@
 #include "app/files.h"
 #include "core/io/record_file.h"
 #include "core/io/trace_file.h"
+#include "core/lesson/course.h"
 
 namespace tilescope {
 namespace {
@@ -159,7 +160,8 @@ std::string source_line(const std::string& file, std::uint32_t line) {
   if (found == files.end()) {
     found = files.emplace(file, std::vector<std::string>{}).first;
     if (const Outcome<Asset> asset = load_asset(file)) {
-      std::string_view text = asset->text();
+      const std::string shown = without_marks(asset->text());
+      std::string_view text = shown;
       while (!text.empty()) {
         const std::size_t end = std::min(text.find('\n'), text.size());
         found->second.emplace_back(text.substr(0, end));

@@ -17,6 +17,7 @@
 #include "app/pictures.h"
 #include "app/window_runs.h"
 #include "core/io/npy.h"
+#include "core/lesson/course.h"
 #include "kernels/catalog/catalog.h"
 #include "viz/session/result_view.h"
 
@@ -258,7 +259,7 @@ Outcome<std::string> AppBackend::kernel_source(std::string_view kernel) {
   if (!entry) return entry.error();
   const Outcome<Asset> text = load_asset((*entry)->source);
   if (!text) return text.error();
-  return std::string(text->text());
+  return without_marks(text->text());
 }
 
 std::uint64_t AppBackend::stamp(const std::string& path) const {

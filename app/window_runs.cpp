@@ -8,6 +8,7 @@
 #include "app/files.h"
 #include "app/kernel_options.h"
 #include "app/profiles.h"
+#include "core/lesson/course.h"
 #include "kernels/catalog/catalog.h"
 
 namespace tilescope {
@@ -68,7 +69,9 @@ Outcome<PreparedRun> prepare(std::string_view name, const KernelOptions& options
 
 // A kernel's own source, or one that lies where the PTX says.
 std::optional<std::vector<std::string>> source_of(const std::string& file) {
-  if (const Outcome<Asset> asset = load_asset(file)) return lines_of_text(asset->text());
+  if (const Outcome<Asset> asset = load_asset(file)) {
+    return lines_of_text(without_marks(asset->text()));
+  }
   if (const Outcome<std::string> text = read_text(file)) return lines_of_text(*text);
   return {};
 }

@@ -244,6 +244,23 @@ Outcome<std::string> without_marked(std::string_view source, const CourseExercis
   return out;
 }
 
+std::string without_marks(std::string_view source) {
+  std::string out;
+  while (!source.empty()) {
+    const std::size_t end = std::min(source.find('\n'), source.size());
+    std::string_view line = source.substr(0, end);
+    for (const std::string_view mark : {kBegin, kEnd}) {
+      if (!ends_in(line, mark)) continue;
+      line.remove_suffix(mark.size());
+      while (!line.empty() && line.back() == ' ') line.remove_suffix(1);
+    }
+    out += line;
+    if (end < source.size()) out += '\n';
+    source.remove_prefix(std::min(end + 1, source.size()));
+  }
+  return out;
+}
+
 std::string mistake_told(const CourseExercise& exercise, std::string_view kind,
                          std::string_view sentence) {
   for (const CourseMistake& mistake : exercise.mistakes) {

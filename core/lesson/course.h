@@ -58,6 +58,9 @@ Outcome<CourseExercise> read_course_exercise(std::string_view text, std::string_
 // nothing is marked, or a mark without its other end.
 Outcome<std::string> without_marked(std::string_view source, const CourseExercise& exercise);
 
+// The source as it is shown, line by line: the marks are gone, every line is where it was.
+std::string without_marks(std::string_view source);
+
 // What is told of a run that ended so; empty: the exercise has nothing to say of it.
 std::string mistake_told(const CourseExercise& exercise, std::string_view kind,
                          std::string_view sentence);

@@ -30,22 +30,22 @@ __device__ inline void hgemm(const Element* a, const Element* b, Element* d) {
     tcgen05::relinquish();
   }
   if (first_thread) init(shared.done, 1);
-
+  // [exercise
   copy_tile<Tile, Tile::a, Tile::m>(shared.a, a, Tile::k);
   copy_tile<Tile, Tile::b, Tile::n>(shared.b, b, Tile::k);
   fence_async_proxy();
-  tcgen05::fence_before();
+  tcgen05::fence_before();  // exercise]
   __syncthreads();
   tcgen05::fence_after();
   const std::uint32_t accumulator = shared.accumulator;
-
+  // [exercise
   if (first_thread) {
     multiply_tile<Tile>(accumulator, shared.a, shared.b, false);
     tcgen05::commit(shared.done);
   }
   wait(shared.done, 0);
   tcgen05::fence_after();
-
+  // exercise]
   store_to_global<Tile>(accumulator, d, Tile::n);
   tcgen05::fence_before();
   __syncthreads();

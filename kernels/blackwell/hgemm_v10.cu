@@ -65,7 +65,7 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
     tcgen05::pair::allocate<consumers * Tile::columns>(shared.accumulator);
     tcgen05::pair::relinquish();
   }
-  if (thread == 0) {
+  if (thread == 0) {  // [exercise
     for (int i = 0; i < stages; ++i) {
       init(shared.full[i], 1);
       init(shared.empty[i], consumers);
@@ -74,7 +74,7 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
       init(shared.ready[i], 1);
       init(shared.free[i], 2 * Tile::threads);
     }
-    fence_init();
+    fence_init();  // exercise]
   }
   tcgen05::fence_before();
   sync_cluster();
@@ -90,7 +90,7 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
       work(tile.row * tile_m + rank * Tile::m, tile.column * tile_n);
     }
   };
-
+  // [exercise
   if (thread == loader) {
     PipelineState<stages> filled(1);  // a fresh stage is empty: waiting for 1 passes
     for_tiles([&](int row, int column) {
@@ -135,7 +135,7 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
     });
     if (in_group == 0) tma::wait_stores_read();
   }
-  sync_cluster();
+  sync_cluster();  // exercise]
   if (thread < 32) tcgen05::pair::deallocate<consumers * Tile::columns>(accumulator);
 }
 

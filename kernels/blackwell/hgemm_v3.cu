@@ -20,13 +20,13 @@ struct Shared {
 template <class Element>
 __device__ inline void hgemm(const Element* a, const Element* b, Element* d, int n, int k) {
   using Tile = GemmTile<Element>;
-  __shared__ Shared<Tile> shared;
+  __shared__ Shared<Tile> shared;  // [exercise
   const int row = static_cast<int>(blockIdx.x) * Tile::m;
   const int column = static_cast<int>(blockIdx.y) * Tile::n;
   a += static_cast<std::int64_t>(row) * k;
   b += static_cast<std::int64_t>(column) * k;
   d += static_cast<std::int64_t>(row) * n + column;
-  const bool first_warp = threadIdx.x < 32, first_thread = threadIdx.x == 0;
+  const bool first_warp = threadIdx.x < 32, first_thread = threadIdx.x == 0;  // exercise]
 
   if (first_warp) {
     tcgen05::allocate<Tile::columns>(shared.accumulator);
@@ -55,9 +55,9 @@ __device__ inline void hgemm(const Element* a, const Element* b, Element* d, int
     parity ^= 1;
   }
   tcgen05::fence_after();
-
+  // [exercise
   store_to_global<Tile>(accumulator, d, n);
-  tcgen05::fence_before();
+  tcgen05::fence_before();  // exercise]
   __syncthreads();
   tcgen05::fence_after();
   if (first_warp) tcgen05::deallocate<Tile::columns>(accumulator);

@@ -33,17 +33,17 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
   if (first_warp) {
     tcgen05::allocate<Tile::columns>(shared.accumulator);
     tcgen05::relinquish();
-  }
+  }  // [exercise
   if (first_thread) {
     init(shared.full, 1);
     init(shared.done, 1);
     fence_init();
   }
-  tcgen05::fence_before();
+  tcgen05::fence_before();  // exercise]
   __syncthreads();
   tcgen05::fence_after();
   const std::uint32_t accumulator = shared.accumulator;
-
+  // [exercise
   int parity = 0;
   for (int at = 0; at < k; at += Tile::k) {
     if (first_thread) {
@@ -60,14 +60,14 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
     parity ^= 1;
   }
   tcgen05::fence_after();
-
-  store_to_shared<Tile>(accumulator, shared.d);
+  // exercise]
+  store_to_shared<Tile>(accumulator, shared.d);  // [exercise
   fence_async_proxy();
   tcgen05::fence_before();
   __syncthreads();
   tcgen05::fence_after();
   if (first_thread) store_tile<Tile>(d, column, row, shared.d);
-  if (first_warp) tcgen05::deallocate<Tile::columns>(accumulator);
+  if (first_warp) tcgen05::deallocate<Tile::columns>(accumulator);  // exercise]
 }
 
 // What the PTX says of its memory.

@@ -36,7 +36,7 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
   if (first_warp) {
     tcgen05::allocate<Tile::columns>(shared.accumulator);
     tcgen05::relinquish();
-  }
+  }  // [exercise
   if (first_thread) {
     for (int i = 0; i < stages; ++i) {
       init(shared.full[i], 1);
@@ -45,11 +45,11 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
     init(shared.done, 1);
     fence_init();
   }
-  tcgen05::fence_before();
+  tcgen05::fence_before();  // exercise]
   __syncthreads();
   tcgen05::fence_after();
   const std::uint32_t accumulator = shared.accumulator;
-
+  // [exercise
   if (first_thread) {
     PipelineState<stages> filled(1), used(0);  // a fresh stage is empty: waiting for 1 passes
     const auto load = [&](int at) {
@@ -73,7 +73,7 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
   }
   wait(shared.done, 0);
   tcgen05::fence_after();
-
+  // exercise]
   store_to_shared<Tile>(accumulator, shared.d);
   fence_async_proxy();
   tcgen05::fence_before();

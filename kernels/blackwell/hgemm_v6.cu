@@ -48,7 +48,7 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
   __syncthreads();
   tcgen05::fence_after();
   const std::uint32_t accumulator = shared.accumulator;
-
+  // [exercise
   PipelineState<stages> filled(1), used(0);  // a fresh stage is empty: waiting for 1 passes
   int parity = 0;
   for (int w = static_cast<int>(blockIdx.x); w < rows * columns; w += static_cast<int>(gridDim.x)) {
@@ -86,7 +86,7 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
     __syncthreads();  // D's tile has been read
     parity ^= 1;
   }
-  if (first_warp) tcgen05::deallocate<Tile::columns>(accumulator);
+  if (first_warp) tcgen05::deallocate<Tile::columns>(accumulator);  // exercise]
 }
 
 // What the PTX says of its memory.

@@ -50,10 +50,10 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
     for (int i = 0; i < stages; ++i) {
       init(shared.full[i], 1);
       init(shared.empty[i], 1);
-    }
+    }  // [exercise
     init(shared.ready, 1);
     init(shared.free, Tile::threads);
-    fence_init();
+    fence_init();  // exercise]
   }
   tcgen05::fence_before();
   __syncthreads();
@@ -68,7 +68,7 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
       work(tile.row * Tile::m, tile.column * Tile::n);
     }
   };
-
+  // [exercise
   if (thread == loader) {
     PipelineState<stages> filled(1);  // a fresh stage is empty: waiting for 1 passes
     for_tiles([&](int row, int column) {
@@ -109,7 +109,7 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
       taken.advance();
     });
   }
-  __syncthreads();
+  __syncthreads();  // exercise]
   if (thread < 32) tcgen05::deallocate<Tile::columns>(accumulator);
 }
 

@@ -72,26 +72,26 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
   if (thread == loader) {
     PipelineState<stages> filled(1);  // a fresh stage is empty: waiting for 1 passes
     for_tiles([&](int row, int column) {
-      for (int at = 0; at < k; at += Tile::k, filled.advance()) {
+      for (int at = 0; at < k; at += Tile::k, filled.advance()) {  // [exercise
         Barrier& full = shared.full[filled.stage];
         wait(shared.empty[filled.stage], filled.parity);
         arrive_and_expect(full, Tile::a_bytes + Tile::b_bytes);
         tma::load(shared.a[filled.stage], a, at, row, full);
         tma::load(shared.b[filled.stage], b, at, column, full);
-      }
+      }  // exercise]
     });
   } else if (thread == multiplier) {
     PipelineState<stages> used(0);
     PipelineState<1> given(1);  // and fresh TMEM is free
     for_tiles([&](int, int) {
-      wait(shared.free, given.parity);
+      wait(shared.free, given.parity);  // [exercise
       for (int at = 0; at < k; at += Tile::k, used.advance()) {
         wait(shared.full[used.stage], used.parity);
         tcgen05::fence_after();
         multiply_tile<Tile>(accumulator, shared.a[used.stage], shared.b[used.stage], at > 0);
         tcgen05::commit(shared.empty[used.stage]);
       }
-      tcgen05::commit(shared.ready);
+      tcgen05::commit(shared.ready);  // exercise]
       given.advance();
     });
   } else if (thread < Tile::threads) {

@@ -52,10 +52,10 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
     for (int i = 0; i < stages; ++i) {
       init(shared.full[i], 1);
       init(shared.empty[i], 1);
-    }
+    }  // [exercise
     init(shared.ready, 1);
     init(shared.free, 2 * Tile::threads);
-    fence_init();
+    fence_init();  // exercise]
   }
   tcgen05::fence_before();
   sync_cluster();
@@ -71,7 +71,7 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
       work(tile.row * tile_m + rank * Tile::m, tile.column * tile_n);
     }
   };
-
+  // [exercise
   if (thread == loader) {
     PipelineState<stages> filled(1);  // a fresh stage is empty: waiting for 1 passes
     for_tiles([&](int row, int column) {
@@ -112,7 +112,7 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
       taken.advance();
     });
   }
-  sync_cluster();
+  sync_cluster();  // exercise]
   if (thread < 32) tcgen05::pair::deallocate<Tile::columns>(accumulator);
 }
 

@@ -157,7 +157,7 @@ __device__ inline void add(const Element* a, const Element* b, Element* c, int m
   using Tile = AddTile<vector>;
 #ifdef ADD_OVERLAPS
   wait_for_launches_before();
-#endif
+#endif  // [exercise
   // This block's tile, this thread's slice of it. Where rows are shifted they reach further right.
   const int reach = n % vector == 0 ? n : n + vector - 1;
   const int tile_columns = (reach + Tile::columns - 1) / Tile::columns;
@@ -175,7 +175,7 @@ __device__ inline void add(const Element* a, const Element* b, Element* c, int m
     const Piece<Element> piece(first + coordinate_of<Tile::of_value>(v * vector), m, n);
     if (piece.inside) store(c, sum(fragment_a[v], fragment_b[v]), piece, n);
   }
-}
+}  // exercise]
 
 }  // namespace tilescope::device
 

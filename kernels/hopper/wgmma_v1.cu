@@ -19,7 +19,7 @@ __device__ inline void gemm(const Element* a, const Element* b, Element* d, int 
   const int row = static_cast<int>(blockIdx.x) * Tile::m;
   const int column = static_cast<int>(blockIdx.y) * Tile::n;
 
-  float sum[Tile::registers];
+  float sum[Tile::registers];  // [exercise
   for (int at = 0; at < k; at += Tile::k) {
     copy_tile<Tile, Tile::a, Tile::m>(a_tile, a + static_cast<long long>(row) * k + at, k);
     copy_tile<Tile, Tile::b, Tile::n>(b_tile, b + static_cast<long long>(column) * k + at, k);
@@ -29,7 +29,7 @@ __device__ inline void gemm(const Element* a, const Element* b, Element* d, int 
     wgmma::wait<0>(sum);
     __syncthreads();  // all four warps have waited: the tiles may be written again
   }
-  store_to_global<Tile>(sum, static_cast<int>(threadIdx.x), d, row, column, m, n);
+  store_to_global<Tile>(sum, static_cast<int>(threadIdx.x), d, row, column, m, n);  // exercise]
 }
 
 }  // namespace tilescope::device

@@ -26,14 +26,14 @@ __device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, Element*
   const int row = static_cast<int>(blockIdx.x) * Tile::m;
   const int column = static_cast<int>(blockIdx.y) * Tile::n;
   const int thread = static_cast<int>(threadIdx.x);
-
+  // [exercise
   if (thread == 0) {
     init(shared.full, 1);
     fence_init();
   }
-  __syncthreads();
+  __syncthreads();  // exercise]
 
-  float sum[Tile::registers];
+  float sum[Tile::registers];  // [exercise
   PipelineState<1> used(0);
   for (int at = 0; at < k; at += Tile::k, used.advance()) {
     if (thread == 0) {
@@ -45,7 +45,7 @@ __device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, Element*
     multiply_tile<Tile>(sum, shared.a, shared.b, at > 0);
     wgmma::wait<0>(sum);
   }
-  store_to_global<Tile>(sum, thread, d, row, column, m, n);
+  store_to_global<Tile>(sum, thread, d, row, column, m, n);  // exercise]
 }
 
 // What the PTX says of its memory.

@@ -36,7 +36,7 @@ __device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, Element*
     fence_init();
   }
   __syncthreads();
-
+  // [exercise
   // Thread 0's: the tiles at `at` along K into their stage, if K reaches so far.
   const auto load = [&](int at) {
     const int stage = at / Tile::k % stages;
@@ -46,8 +46,8 @@ __device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, Element*
     tma::load(shared.b[stage], b, at, column, shared.full[stage]);
   };
   for (int i = 0; i < stages - 1; ++i) load(i * Tile::k);
-
-  float sum[Tile::registers];
+  // exercise]
+  float sum[Tile::registers];  // [exercise
   PipelineState<stages> used(0);
   for (int at = 0; at < k; at += Tile::k, used.advance()) {
     wait(shared.full[used.stage], used.parity);
@@ -56,7 +56,7 @@ __device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, Element*
     load(at + (stages - 1) * Tile::k);  // into the stage that was multiplied before this one
   }
   wgmma::wait<0>(sum);
-  store_to_global<Tile>(sum, thread, d, row, column, m, n);
+  store_to_global<Tile>(sum, thread, d, row, column, m, n);  // exercise]
 }
 
 // What the PTX says of its memory.

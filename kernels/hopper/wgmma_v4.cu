@@ -33,13 +33,13 @@ __device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, Element*
 
   if (thread == 0) {
     for (int i = 0; i < stages; ++i) {
-      init(shared.full[i], 1);
+      init(shared.full[i], 1);  // [exercise
       init(shared.empty[i], Tile::consumers);
-    }
+    }  // exercise]
     fence_init();
   }
   __syncthreads();
-
+  // [exercise
   if (thread < producers) {
     if (thread != 0) return;
     PipelineState<stages> filled(1);  // a fresh stage is empty: waiting for 1 passes
@@ -65,7 +65,7 @@ __device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, Element*
     wgmma::wait<0>(sum);
     store_to_global<Tile>(sum, in_group, d, row, column, m, n);
   }
-}
+}  // exercise]
 
 // What the PTX says of its memory.
 template <class Element>

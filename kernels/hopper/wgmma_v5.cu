@@ -36,13 +36,13 @@ __device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, Element*
 
   if (thread == 0) {
     for (int i = 0; i < stages; ++i) {
-      init(shared.full[i], 1);
+      init(shared.full[i], 1);  // [exercise
       init(shared.empty[i], Tile::consumers);
-    }
+    }  // exercise]
     fence_init();
   }
   __syncthreads();
-
+  // [exercise
   if (thread < producers) {
     give_registers<40>();
     if (thread != 0) return;
@@ -71,7 +71,7 @@ __device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, Element*
     wgmma::wait<0>(sum);
     store_to_global<Tile>(sum, in_group, d, row + consumer * Tile::rows, column, m, n);
   }
-}
+}  // exercise]
 
 // What the PTX says of its memory.
 template <class Element>

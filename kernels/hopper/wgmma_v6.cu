@@ -51,7 +51,7 @@ __device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, Element*
       work(tile.row * Tile::m, tile.column * Tile::n);
     }
   };
-
+  // [exercise
   if (thread < producers) {
     give_registers<40>();
     if (thread != 0) return;
@@ -87,7 +87,7 @@ __device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, Element*
       store_to_global<Tile>(sum, in_group, d, row + consumer * Tile::rows, column, m, n);
     });
   }
-}
+}  // exercise]
 
 // What the PTX says of its memory.
 template <class Element>

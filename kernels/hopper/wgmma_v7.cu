@@ -40,9 +40,9 @@ __device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, Element*
 
   if (thread == 0) {
     for (int i = 0; i < stages; ++i) {
-      init(shared.full[i], 1);
+      init(shared.full[i], 1);  // [exercise
       init(shared.empty[i], ctas * Tile::consumers);
-    }
+    }  // exercise]
     fence_init();
   }
   meet_cluster();
@@ -56,7 +56,7 @@ __device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, Element*
       work(tile.row * cluster_m + rank * Tile::m, tile.column * Tile::n);
     }
   };
-
+  // [exercise
   if (thread < producers) {
     give_registers<40>();
     constexpr int half = Tile::n / ctas;  // of B's rows
@@ -100,7 +100,7 @@ __device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, Element*
       store_to_global<Tile>(sum, in_group, d, row + consumer * Tile::rows, column, m, n);
     });
   }
-}
+}  // exercise]
 
 // What the PTX says of its memory.
 template <class Element>

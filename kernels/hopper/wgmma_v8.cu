@@ -86,7 +86,7 @@ __device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, const CU
     const auto give_back = [&] {  // the stage that was read first of those not given back
       if (in_group < ctas) arrive_at(shared.empty[read.stage], in_group);
       read.advance();
-    };
+    };  // [exercise
     for_tiles([&](int row, int column) {
       for (int at = 0; at < k; at += Tile::k, used.advance()) {
         wait(shared.full[used.stage], used.parity);
@@ -101,7 +101,7 @@ __device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, const CU
                   row + consumer * Tile::rows);
     });
     if (in_group == 0) tma::wait_stores_read();
-  }
+  }  // exercise]
 }
 
 // What the PTX says of its memory.

@@ -83,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(256)
   const int first_column = static_cast<int>(blockIdx.x) * Tile::n;
   const Coordinate mine = coordinate_of<Tile::c_threads>(static_cast<int>(threadIdx.x));
 
-  float sum[Tile::fragment][Tile::fragment] = {};
+  float sum[Tile::fragment][Tile::fragment] = {};  // [exercise
   for (int p = 0; p < k; p += Tile::k) {
     const Four of_a = fetch<Tile::a_threads, Tile::a_values>(a, m, k, {first_row, p});
     const Four of_b = fetch<Tile::b_threads, Tile::b_values>(b, k, n, {p, first_column});
@@ -121,4 +121,4 @@ extern "C" __global__ void __launch_bounds__(256)
       if (row < m && column < n) c[row * n + column] = sum[i][j];
     }
   }
-}
+}  // exercise]

@@ -17,10 +17,11 @@ CourseExercise read(const std::string& text) {
 }
 
 TEST(Course, IsReadWithItsStatementHintsAndMistakes) {
-  const CourseExercise e = read(kHead +
-                                "\nWrite it\nwhole.\n\n- first\n- second\n  goes on\n\n## Hints\n- "
-                                "which?\n- this\n## Mistakes\n- deadlock, full, phase 1: Too early\n"
-                                "  by one.\n- different: Wrong.\n");
+  const CourseExercise e =
+      read(kHead +
+           "\nWrite it\nwhole.\n\n- first\n- second\n  goes on\n\n## Hints\n- "
+           "which?\n- this\n## Mistakes\n- deadlock, full, phase 1: Too early\n"
+           "  by one.\n- different: Wrong.\n");
   EXPECT_EQ(e.title, "A loop");
   EXPECT_EQ(e.kernel, "k");
   EXPECT_EQ(e.number, 3);
@@ -59,6 +60,13 @@ TEST(Course, MarkedPartsAreLeftOutAndTheStatementStandsInTheFirst) {
   EXPECT_EQ(*out,
             "int f() {\n    // Do it.\n    // - so\n    //\n    // Yours.\n}\nint g() {\n  // "
             "Yours.\n}\n");
+}
+
+TEST(Course, ASourceIsShownWithoutItsMarksLineByLine) {
+  EXPECT_EQ(without_marks("a {  // [exercise\n\n  // [exercise\nb;  // why\n}  // exercise]\n"),
+            "a {\n\n\nb;  // why\n}\n");
+  EXPECT_EQ(without_marks("x // [exercise"), "x");
+  EXPECT_EQ(without_marks("// [exercise of ours\n"), "// [exercise of ours\n");
 }
 
 TEST(Course, MarksThatDoNotFitAreRefused) {
