@@ -53,7 +53,8 @@ def page(lesson, above, below):
         out.append(f"\n## {step['title']}\n")
         blocks = [block(each) for each in step["blocks"]]
         out.append("\n".join(blocks))
-        out.append(f"\n![What the step shows](../pictures/lessons/{name}_{number}.svg)\n")
+        shown = f"../pictures/lessons/{name}_{number}.svg"  # by itself it can be enlarged
+        out.append(f"\n[![What the step shows]({shown})]({shown})\n")
         out.append(f"```\ntilescope gui --do 'lesson {name} {number}'\n```\n")
         if "exercise" in step:
             out.append(exercise(step["exercise"], name, number))
