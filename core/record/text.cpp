@@ -274,8 +274,8 @@ std::string description(const Record& record, const Event& event, const TextChoi
         return fmt::format("waits at {} for {} phase {}", at,
                            barrier_name(of, event.object, choice), event.phase);
       }
-      const bool sleeps = event.pc < record.lines.size() &&
-                          record.lines[event.pc].text.rfind("nanosleep", 0) == 0;
+      const bool sleeps =
+          event.pc < record.lines.size() && record.lines[event.pc].text.rfind("nanosleep", 0) == 0;
       if (sleeps) return "sleeps at " + at;
       return fmt::format("{} at {}", name_of(event.stall), at);
     }

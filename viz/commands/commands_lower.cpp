@@ -69,8 +69,8 @@ Answer run_lower(Session& session, Backend&, std::string_view arguments) {
 
 constexpr std::array kLowerCommands = {
     WindowCommand{"lower", "NAME | LEVEL N | nothing | from LEVEL",
-                  "follows a value of the open layout's lowering through all levels", "lower from LLVM",
-                  "", run_lower, nullptr, true},
+                  "follows a value of the open layout's lowering through all levels",
+                  "lower from LLVM", "", run_lower, nullptr, true},
 };
 
 }  // namespace
