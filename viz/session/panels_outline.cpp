@@ -78,7 +78,9 @@ OutlineSection views_of(const Session& session) {
             "wavefronts of a warp in shared memory, and swizzles that do better"},
         Way{ViewName::sectors, "sectors", "32-byte sectors of global memory that a warp touches"},
         Way{ViewName::bits, "bits",
-            "bits of the coordinate to bits of the offset: a matrix over GF(2)"}}) {
+            "bits of the coordinate to bits of the offset: a matrix over GF(2)"},
+        Way{ViewName::lower, "instructions",
+            "how slicing it becomes arithmetic and LLVM, level by level"}}) {
     OutlineItem item;
     item.label = way.label;
     item.detail = way.detail;

@@ -49,6 +49,7 @@ const View lower_view = {
     .id = ViewName::lower,
     .name = "lower",
     .tab = "Lower",
+    .said = "how a layout becomes instructions",
     .of = View::Of::layout,
     .list = true,
     .offered = never,

@@ -147,6 +147,13 @@ void WindowUi::draw_question(const Brush& brush, const Session& session,
   for (const std::string& choice : question.choices) {
     put_text(brush, {{TextSpan::Kind::code, choice}}, Role::text, 12, 4);
   }
+  // The field says it too, as far as it has room.
+  const float field = room() - button_width(brush, "Answer") - 8 - 20;
+  ImFont* font = fonts_.code(TextSize::small);
+  if (font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, question.form.c_str()).x > field) {
+    put_text(brush, {{TextSpan::Kind::plain, fmt::format("The answer is {}.", question.form)}},
+             Role::quiet, 0, 8);
+  }
   draw_answer_field(brush, session, question);
   if (question.verdict) put_verdict(brush, *question.verdict);
   for (const auto& hint : question.hints) put_text(brush, hint, Role::quiet, 12, 4);
