@@ -39,7 +39,7 @@ struct LineCounters {
   std::array<std::uint64_t, static_cast<std::size_t>(Stall::count_)> stalled{};  // cycles of warps
   std::uint64_t shared_bytes = 0;  // asked of shared memory by lanes, copies and tensor cores
   std::uint64_t global_bytes = 0;  // asked of global memory: L2's traffic
-  std::uint64_t memory_bytes = 0;  // of these, what L2 did not have
+  std::uint64_t memory_bytes = 0;  // that L2 fetched for these, in its own pieces: may be more
   std::uint64_t tensor_bytes = 0;  // of TMEM
   std::uint64_t wavefronts = 0, ideal_wavefronts = 0;  // of shared memory: 128 bytes each
   std::uint64_t sectors = 0, ideal_sectors = 0;        // of global memory: 32 bytes each

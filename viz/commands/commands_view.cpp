@@ -392,7 +392,7 @@ Answer run_export(Session& session, Backend& backend, std::string_view arguments
 constexpr std::array kViewCommands = {
     WindowCommand{
         "select",
-        "layout | banks | sectors | bits | lower | matrices | diff | theatre | timeline | why | "
+        "layout | banks | sectors | bits | lower | kernel | matrices | diff | theatre | timeline | why | "
         "handoffs | product | source | registers | barriers | memory | tmem | compare | "
         "lesson | inspector",
         "changes the view, or the panel at the right", "select diff", "", run_select, nullptr,

@@ -77,7 +77,7 @@ Lines inspect(const sim::LineCounters& c, bool known_time) {
   };
   moved("shared memory", c.shared_bytes);
   moved("global memory", c.global_bytes);
-  moved("of these not in L2", c.memory_bytes);
+  moved("from memory", c.memory_bytes);
   moved("TMEM", c.tensor_bytes);
   if (c.wavefronts) out.emplace_back("wavefronts", with_ideal(c.wavefronts, c.ideal_wavefronts));
   if (c.sectors) out.emplace_back("sectors", with_ideal(c.sectors, c.ideal_sectors));

@@ -257,7 +257,8 @@ ViewName view_after_run(const ViewState& state) {
                           : state.kernel ? ViewName::kernel
                                          : ViewName::matrices;
   const bool wrong = state.compare.comparison && !state.compare.comparison->report.ok();
-  const bool plays = state.timeline && !state.timeline->record().uses.empty();
+  const sim::Record* record = state.timeline ? &state.timeline->record() : nullptr;
+  const bool plays = record && (!record->uses.empty() || !record->accesses.empty());
   return plays && !wrong ? ViewName::theatre : result;
 }
 
