@@ -60,7 +60,7 @@ const std::vector<std::string> kLessons = {
     "layouts",   "algebra",  "threads",  "elementwise_add", "swizzles", "global_memory",
     "mbarriers", "tma",      "tcgen05",  "hgemm_v1",        "hgemm_v2", "hgemm_v3",
     "hgemm_v4",  "hgemm_v5", "hgemm_v6", "hgemm_v7",        "hgemm_v8", "hgemm_v9",
-    "hgemm_v10", "hopper",   "faults"};
+    "hgemm_v10", "hopper",   "faults",   "lowering"};
 
 // "layouts, algebra, threads"
 std::string joined(const std::vector<std::string>& words) {
