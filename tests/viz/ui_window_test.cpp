@@ -71,7 +71,7 @@ TEST_F(Window, EnterOpensAKernelByName) {
 TEST_F(Window, APresetInTheOutlineOpensWithAClick) {
   // Rows of 24 px: the views of the open layout, a gap of 16, then under the heading "Layouts" the
   // second is the Volta quadpair.
-  click({100, 80 + 8 + 5 * 24 + 16 + 24 + 24 + 12});
+  click({100, 80 + 8 + 6 * 24 + 16 + 24 + 24 + 12});
   EXPECT_EQ(session.state.layout->kind(), LayoutView::Kind::thread_value);
   EXPECT_EQ(session.field, "preset Volta 8x8 quadpair");
   press(static_cast<ui::Key>('Z'), true);
