@@ -221,10 +221,15 @@ Outcome<std::string> filled(std::string_view text, const Drawn& numbers) {
     if (close == std::string_view::npos) {
       return wrong(fmt::format("A `{{` of `{}` has no `}}`.", text));
     }
-    const auto value = value_of(text.substr(open + 1, close - open - 1), numbers);
+    const std::string_view inside = text.substr(open + 1, close - open - 1);
+    at = close + 1;
+    if (inside.substr(0, 4) == "div=") {
+      out += text.substr(open, at - open);
+      continue;
+    }
+    const auto value = value_of(inside, numbers);
     if (!value) return value.error();
     out += fmt::format("{}", *value);
-    at = close + 1;
   }
   return out;
 }

@@ -112,6 +112,7 @@ TEST(LessonNumbers, RulesAndBracesThatSayNothingGetASentence) {
   }
   for (const char* text : {"{m", "{}", "{m+}", "{q}"}) EXPECT_FALSE(filled(text, {{"m", 3}}).ok());
   EXPECT_EQ(*filled("{m*2-1} and {m}", {{"m", 3}}), "5 and 3");
+  EXPECT_EQ(*filled("({m},?):(?{div=16},1)", {{"m", 3}}), "(3,?):(?{div=16},1)");
 }
 
 TEST(LessonGlossary, FindsAWordThatIsUsedBeforeItIsExplained) {
