@@ -218,8 +218,12 @@ TEST_F(SixRunTasks, FromTheFirstWrongElementToItsLine) {
   click_on_link("(3, 3)");
   EXPECT_NE(said("Selected", "source").find("elementwise_add.cu:"), std::string::npos);
   EXPECT_EQ(clicks() + keys(), 1);
+  const std::string written = said("Selected", "written in cycles");
   click_on_link("its write");
   EXPECT_EQ(session.state.view, ViewName::source);
+  const std::string stands_at = moment_text(*session.state.live);
+  EXPECT_NE(stands_at.find("cycle " + written.substr(0, written.find(" to "))), std::string::npos)
+      << stands_at << ", and " << written;
   EXPECT_EQ(clicks() + keys(), 2);
   // The timeline stands there, too, whatever stretch of it was seen.
   const double moment = timeline_choice_of(session).moment.value_or(-1);

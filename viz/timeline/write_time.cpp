@@ -62,7 +62,18 @@ Lines write_time(const TimelineView& view, const Site& writer) {
   if (found.times == 0) {
     filter.track = track_of_warp(record, *filter.block, writer.warp);
     if (!filter.track) return {};
-    found = stretch_of(view, filter, EventKind::run);
+    // An access has its own time; a run is a stretch of instructions, and has them by their places
+    // in the program, whether it came by there or not.
+    for (const sim::WarpAccess& access : record.accesses) {
+      if (access.track != *filter.track ||
+          std::find(filter.pcs.begin(), filter.pcs.end(), access.pc) == filter.pcs.end()) {
+        continue;
+      }
+      found.from = std::min(found.from, access.begin);
+      found.to = std::max(found.to, access.end);
+      ++found.times;
+    }
+    if (found.times == 0) found = stretch_of(view, filter, EventKind::run);
   }
   if (found.times == 0) return {};
   const auto from = static_cast<double>(found.from), to = static_cast<double>(found.to);
