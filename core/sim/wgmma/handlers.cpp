@@ -392,8 +392,8 @@ bool begin(Core& x, const GroupForm& form, GroupWords words, const GroupProduct&
 
 // The product comes after what any of the four warps did before it issued it. This warp does not.
 // PTX promises that of one warp alone; measured on an H200: with no barrier between the threads'
-// stores and wgmma_v1's products, or behind them, and one warp 20,000 cycles late at either, 0 of 20
-// runs were wrong, where four warps that multiply by themselves would have read what nobody had
+// stores and wgmma_v1's products, or behind them, and one warp 20,000 cycles late at either, 0 of
+// 20 runs were wrong, where four warps that multiply by themselves would have read what nobody had
 // written yet.
 bool begin_behind_all(Core& x, const GroupForm& form, const GroupWords& words,
                       const GroupProduct& product) {
