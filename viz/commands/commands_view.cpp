@@ -390,13 +390,13 @@ Answer run_export(Session& session, Backend& backend, std::string_view arguments
 }
 
 constexpr std::array kViewCommands = {
-    WindowCommand{
-        "select",
-        "layout | banks | sectors | bits | lower | kernel | matrices | diff | theatre | timeline | why | "
-        "handoffs | product | source | registers | barriers | memory | tmem | compare | "
-        "lesson | inspector",
-        "changes the view, or the panel at the right", "select diff", "", run_select, nullptr,
-        true},
+    WindowCommand{"select",
+                  "layout | banks | sectors | bits | lower | kernel | matrices | diff | theatre | "
+                  "timeline | why | "
+                  "handoffs | product | source | registers | barriers | memory | tmem | compare | "
+                  "lesson | inspector",
+                  "changes the view, or the panel at the right", "select diff", "", run_select,
+                  nullptr, true},
     WindowCommand{"pick", "ROW COLUMN [GRID [SLICE]] | event N | nothing",
                   "selects a cell, a matrix element or an event of the timeline, counted from 0",
                   "pick 3 5", "", run_pick, nullptr, true},
