@@ -182,6 +182,22 @@ int hint(const Options& options, Terminal& terminal) {
   return 0;
 }
 
+std::optional<Error> wrong_limits(const Options& options) {
+  if (options.seconds && !(*options.seconds >= 1 && *options.seconds <= 86'400)) {
+    return Error{ErrorKind::usage,
+                 fmt::format("--seconds {}: a run may take 1 to 86400 seconds.", *options.seconds),
+                 ""};
+  }
+  if (options.memory && (*options.memory < 256 || *options.memory > 1 << 20)) {
+    return Error{ErrorKind::usage,
+                 fmt::format("--memory {}: a run may have 256 to 1048576 MiB; the program alone "
+                             "needs some 200.",
+                             *options.memory),
+                 ""};
+  }
+  return {};
+}
+
 CourseLimits limits_of(const Options& options) {
   CourseLimits limits;
   if (options.seconds) limits.seconds = *options.seconds;
@@ -291,6 +307,7 @@ int run_course(const Options& options, Terminal& terminal) {
   if (what != "check" || options.words.size() < 2 || options.words.size() > 3) {
     return terminal.fail(usage());
   }
+  if (const auto error = wrong_limits(options)) return terminal.fail(*error);
   if (options.words.size() == 3) return check_one(options, terminal);
   std::error_code ignored;
   if (!fs::is_directory(options.words[1], ignored)) return terminal.fail(usage());

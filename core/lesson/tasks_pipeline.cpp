@@ -372,7 +372,8 @@ Made make_fault_line(Operands& operands) {
 }
 
 // Lines of `is` that `right` does not have: what a longest common subsequence leaves out. Where
-// something was taken away, the lines on both sides of the gap.
+// something was taken away, the lines on both sides of the gap; what `right` has before all of it
+// or behind it, such as the kernel for another type, is no gap.
 std::vector<std::int64_t> changed_lines(const std::vector<std::string>& is,
                                         const std::vector<std::string>& right) {
   const std::size_t n = is.size(), m = right.size();
@@ -394,8 +395,11 @@ std::vector<std::int64_t> changed_lines(const std::vector<std::string>& is,
     } else if (k >= m || (i < n && at(i + 1, k) >= at(i, k + 1))) {
       out.push_back(static_cast<std::int64_t>(++i));
     } else {
-      if (i > 0) out.push_back(static_cast<std::int64_t>(i));
-      if (i < n) out.push_back(static_cast<std::int64_t>(i) + 1);
+      const bool replaced = !out.empty() && out.back() == static_cast<std::int64_t>(i);
+      if (i > 0 && i < n && !replaced) {
+        out.push_back(static_cast<std::int64_t>(i));
+        out.push_back(static_cast<std::int64_t>(i) + 1);
+      }
       ++k;
     }
   }

@@ -89,6 +89,19 @@ TEST_F(Course, WhatIsAskedWrongSaysWhatWouldWork) {
   EXPECT_TRUE(has(name.err, "hgemm_v2")) << name.err;
 }
 
+TEST_F(Course, LimitsThatNoRunCanKeepAreRefused) {
+  for (const auto& [option, value] :
+       std::vector<std::pair<std::string, std::string>>{{"--seconds", "-1"},
+                                                        {"--seconds", "0"},
+                                                        {"--seconds", "nan"},
+                                                        {"--memory", "1"},
+                                                        {"--memory", "-5"}}) {
+    const Ended ended = run({"course", "check", "hgemm_v2", "mine.cu", option, value});
+    EXPECT_EQ(ended.exit_code, 2) << option << value;
+    EXPECT_TRUE(has(ended.err, option)) << ended.err;
+  }
+}
+
 TEST_F(Course, ARightTextPassesAndIsRemembered) {
   if (!compiles()) GTEST_SKIP() << "there is no nvcc here";
   write("mine.cu", ours("kernels/blackwell/hgemm_v2.cu", "int parity = 0;", "int parity = 0;  //"));

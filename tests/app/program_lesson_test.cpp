@@ -114,6 +114,14 @@ TEST_P(EachLesson, IsWalkedThroughWithWrongAndRightAnswers) {
 INSTANTIATE_TEST_SUITE_P(Shipped, EachLesson, ::testing::ValuesIn(kLessons),
                          [](const auto& lesson) { return lesson.param; });
 
+// One order is right however late copies come, another only where they are quick.
+TEST_F(Lessons, AnOrderThatIsRightByLuckIsRefused) {
+  const Ended lucky = run({"lesson", "global_memory", "--step", "10"}, "d b a e c\n");
+  EXPECT_FALSE(has(lucky.out, "\nRight")) << lucky.out;
+  const Ended right = run({"lesson", "global_memory", "--step", "10"}, "d b e a c\n");
+  EXPECT_TRUE(has(right.out, "\nRight")) << right.out;
+}
+
 TEST_F(Lessons, TheListIsInOrderAndListsAgreeWithIt) {
   std::vector<std::string> names;
   for (const Json& lesson : list()) names.push_back(lesson["name"]);

@@ -95,6 +95,7 @@ RunEvidence ran() {
   evidence.workshop.file = [](std::string_view name) -> Outcome<std::string> {
     if (name == "same.cu") return std::string("one\n  two();\nthree\nfour\n");
     if (name == "right.cu") return std::string("one\n  two();\nTHREE\nfour\n");
+    if (name == "more.cu") return std::string("zero\none\n  two();\nTHREE\nfour\nfive\n");
     if (name == "longer.cu") return std::string("one\n  two();\nfence();\nthree\nfour\n");
     if (name == "o.toml") return std::string("launch");
     if (name == "o.ptx") {
@@ -150,6 +151,9 @@ INSTANTIATE_TEST_SUITE_P(
                       TaskCase{"fault_line()", "3", "2", "nobody wrote this"},
                       TaskCase{"bug_line(right.cu)", "3", "2", "as in the right kernel: `two();"},
                       TaskCase{"bug_line(right.cu)", "3", "9", "lines 1 to 4"},
+                      // What the right one has before and behind is not the bug.
+                      TaskCase{"bug_line(more.cu)", "3", "1", "as in the right kernel"},
+                      TaskCase{"bug_line(more.cu)", "3", "4", "as in the right kernel"},
                       // Where a line was taken away: on either side of the gap.
                       TaskCase{"bug_line(longer.cu)", "2", "4", "as in the right"},
                       TaskCase{"order_of(o)", "c b a", "a b c", "it deadlocks"},

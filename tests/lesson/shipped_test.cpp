@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <set>
 #include <sstream>
 
+#include "core/lesson/course.h"
 #include "core/lesson/glossary.h"
 #include "core/lesson/pose.h"
 
@@ -85,6 +87,42 @@ TEST(ShippedLessons, EachExerciseHasAnAnswerAndExplainsWrongOnesWithManySeeds) {
       if (step.exercise->numbers.empty()) continue;
       EXPECT_GT(asked.size(), 3u) << "the seed changes the numbers: " << step.title;
     }
+  }
+}
+
+std::string source(const std::string& name) {
+  std::ifstream in(std::string(TILESCOPE_SOURCE_DIR) + "/kernels/" + name);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+// The broken kernels of the lesson on faults are rung 7 but for their bug: when that one changes,
+// they have to.
+TEST(ShippedLessons, BrokenKernelsAreTheRightOneButForTheirBug) {
+  const auto body = [](const std::string& name) {
+    std::istringstream in(without_marks(source(name)));
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(in, line);) {
+      if (!line.empty() && line.find("//") != 0) lines.push_back(line);
+    }
+    return lines;
+  };
+  std::vector<std::string> right = body("blackwell/hgemm_v7.cu");
+  right.pop_back();  // the kernel for bf16
+  for (const char* name : {"raced", "stale", "stuck", "unfenced"}) {
+    std::vector<std::string> is = body(std::string("lessons/hgemm_") + name + ".cu");
+    ASSERT_GT(is.size(), 80u) << name;
+    EXPECT_NE(is, right) << name << " has no bug";
+    std::vector<std::string> whole = right, extra, missing;
+    std::sort(is.begin(), is.end());
+    std::sort(whole.begin(), whole.end());
+    std::set_difference(is.begin(), is.end(), whole.begin(), whole.end(),
+                        std::back_inserter(extra));
+    std::set_difference(whole.begin(), whole.end(), is.begin(), is.end(),
+                        std::back_inserter(missing));
+    EXPECT_LE(extra.size(), 1u) << name << ": " << (extra.empty() ? "" : extra.back());
+    EXPECT_LE(missing.size(), 1u) << name << ": " << (missing.empty() ? "" : missing.back());
   }
 }
 
