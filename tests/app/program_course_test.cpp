@@ -108,6 +108,8 @@ TEST_F(Course, ARightTextPassesAndIsRemembered) {
   const auto [code, verdict] = run_json({"course", "check", "hgemm_v2", "mine.cu"});
   EXPECT_EQ(code, 0) << verdict;
   EXPECT_EQ(verdict["passed"], true) << verdict;
+  // Three shapes, as usual and late; ten schedules; the time of both.
+  EXPECT_EQ(verdict["runs"], 3 + 3 + 10 + 2) << verdict;
   EXPECT_NEAR(verdict["seconds"].get<double>() / verdict["ours"].get<double>(), 1, 1e-9);
   for (const Json& each : list()) EXPECT_EQ(each["passed"], each["name"] == "hgemm_v2");
 }
