@@ -146,6 +146,26 @@ TEST_F(LessonViews, TheViewDoesNotTellTheAnswer) {
   }
 }
 
+// The layout that a question names is not the one whose result stands under the field.
+TEST_F(LessonViews, AQuestionIsAboutAnotherLayoutThanTheViews) {
+  const std::vector<std::pair<std::string, int>> steps = {
+      {"layouts", 3}, {"layouts", 7}, {"layouts", 10}, {"algebra", 2},
+      {"algebra", 6}, {"algebra", 7}, {"algebra", 8}};
+  for (const auto& [lesson, step] : steps) {
+    Session session;
+    must(session, "lesson " + lesson + " " + std::to_string(step));
+    for (int round = 0; round < 40; ++round, must(session, "lesson again")) {
+      const std::string& question = session.state.lesson.sheet->step.exercise->question;
+      const std::size_t begin = question.find('`') + 1;
+      const std::string asked = question.substr(begin, question.find('`', begin) - begin);
+      ASSERT_NE(asked.find(':'), std::string::npos) << question;
+      const Json json = describe(session, backend, picture(session, {900, 700}));
+      EXPECT_EQ(json["field"].get<std::string>().find(asked), std::string::npos)
+          << lesson << " " << step << ": " << question;
+    }
+  }
+}
+
 TEST_F(LessonViews, ACoordinateTensorShowsItsCoordinates) {
   Session session;
   must(session, "lesson elementwise_add 5");
