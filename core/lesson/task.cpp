@@ -67,8 +67,20 @@ Error not_read(AnswerForm form, std::string_view text) {
       ""};
 }
 
+// "12,288" as the views write it: commas before each three last digits, and nowhere else.
+std::string without_commas(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool grouped = text[i] == ',' && i > 0 && (text.size() - i) % 4 == 0 &&
+                         std::isdigit(static_cast<unsigned char>(text[i - 1]));
+    if (!grouped) out += text[i];
+  }
+  return out;
+}
+
 Outcome<Reply> read_number(std::string_view text) {
-  std::string_view digits = trim(text);
+  const std::string plain = without_commas(trim(text));
+  std::string_view digits = plain;
   // T5 and V3 are how cells name threads and values.
   if (digits.size() > 1 && std::string_view("TVtv").find(digits[0]) != digits.npos) {
     digits.remove_prefix(1);

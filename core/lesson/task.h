@@ -30,6 +30,7 @@
 // From the exercise's own numbers:
 //
 //     number_of(N [, NOUN])        the number N; NOUN is what it counts
+//     coordinate_is(C)             the coordinate C, of two numbers or more
 //     whether(N)                   yes, where N is not 0
 //     choice_of(RIGHT, OTHER...)   one of these words
 //

@@ -1,5 +1,5 @@
-// Tasks whose answer follows from the exercise's own numbers: a number of them, or one word of a
-// few.
+// Tasks whose answer follows from the exercise's own numbers: a number of them, a coordinate, or
+// one word of a few.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -96,8 +96,45 @@ Made make_choice_of(Operands& operands) {
   return made<ChoiceOf>(operands, words);
 }
 
+// Of two numbers at least; what is right of a wrong answer is said, so that it is looked at no
+// more.
+class CoordinateIs : public Task {
+ public:
+  explicit CoordinateIs(Tuple coordinate) : right_(std::move(coordinate)) {}
+
+  AnswerForm form() const override { return AnswerForm::coordinate; }
+  Outcome<Reply> solution() const override { return Reply(right_); }
+  std::string explain(const Reply& wrong) const override {
+    const Tuple& given = std::get<Tuple>(wrong);
+    if (given.leaves != right_.leaves || given.rank() != right_.rank()) {
+      return fmt::format("{} has another form: {} numbers in parentheses are asked for.",
+                         text(given), right_.leaves);
+    }
+    if (mirrored(given) == right_) return "Both numbers are right, but exchanged.";
+    std::string same;
+    for (int i = 0; i < right_.leaves; ++i) {
+      if (given.leaf[i].value != right_.leaf[i].value) continue;
+      same += fmt::format("{}{}", same.empty() ? "" : " and ", i + 1);
+    }
+    if (same.empty()) return fmt::format("No number of {} is right yet.", text(given));
+    return fmt::format("Number {} of {} is right, the rest is not.", same, text(given));
+  }
+
+ private:
+  Tuple right_;
+};
+
+Made make_coordinate_is(Operands& operands) {
+  const Tuple coordinate = operands.tuple(0);
+  if (!operands.problem() && (coordinate.scalar() || coordinate.rank() != coordinate.leaves)) {
+    operands.fail(fmt::format("`{}` is no flat coordinate.", operands.words(0)));
+  }
+  return made<CoordinateIs>(operands, coordinate);
+}
+
 constexpr std::array kRows = {
     TaskRow{"number_of", 1, 9, make_number_of},
+    TaskRow{"coordinate_is", 1, 1, make_coordinate_is},
     TaskRow{"whether", 1, 1, make_whether},
     TaskRow{"choice_of", 2, 9, make_choice_of},
 };

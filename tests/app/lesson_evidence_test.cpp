@@ -1,6 +1,7 @@
 // What exercises of lessons are told of real runs, beside what the kernels' texts say must be so.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -45,6 +46,21 @@ TEST_F(Evidence, BarriersExpectWhatTheKernelSays) {
   EXPECT_EQ(by_name["free"].arrivals, 128u);
   EXPECT_EQ(by_name["empty[1]"].arrivals, 1u);
   EXPECT_EQ(facts.bound_says.find("Bound by " + facts.bound), 0u);
+}
+
+// K is no multiple of 64: the last boxes reach beyond the matrices, and bring zeros for what lies
+// outside (hgemm_v4.cu expects whole tiles, 128 x 64 in f16, twice). However late in its phase the
+// first byte comes.
+TEST_F(Evidence, APhaseAtTheEdgeExpectsWholeBoxes) {
+  for (const int k : {72, 88, 104, 136, 144, 152}) {
+    const RunFacts& facts = ran("hgemm_v4 --m 128 --n 128 --k " + std::to_string(k));
+    const auto full =
+        std::find_if(facts.barriers.begin(), facts.barriers.end(),
+                     [](const RunFacts::Barrier& barrier) { return barrier.name == "full"; });
+    ASSERT_NE(full, facts.barriers.end()) << k;
+    const auto steps = static_cast<std::size_t>((k + 63) / 64);
+    EXPECT_EQ(full->bytes, std::vector<std::uint64_t>(steps, 32768)) << k;
+  }
 }
 
 // k-step i is read from stage i mod 2, in the phase i / 2 of its `full`; warps 0 to 3 wait for

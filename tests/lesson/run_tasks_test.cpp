@@ -20,6 +20,10 @@ INSTANTIATE_TEST_SUITE_P(
     ::testing::Values(
         TaskCase{"number_of(12, stage)", "12", "13", "next to it"},
         TaskCase{"number_of(12, stage)", "12", "0x28", "40 is too much as the stage"},
+        TaskCase{"coordinate_is((64,128))", "(64,128)", "(128,64)", "exchanged"},
+        TaskCase{"coordinate_is((64,128))", "(64,128)", "(64,0)", "Number 1 of (64,0) is right"},
+        TaskCase{"coordinate_is((64,128))", "(64,128)", "(768,0)", "No number"},
+        TaskCase{"coordinate_is((64,128))", "(64,128)", "(64,128,0)", "2 numbers in"},
         TaskCase{"whether(0)", "no", "yes", "Not yes"},
         TaskCase{"choice_of(expect_tx, commit, wait)", "expect_tx", "wait", "It is not wait"},
         TaskCase{"choice_of(expect_tx, commit, wait)", "expect_tx", "fence",
@@ -64,8 +68,8 @@ TEST(MemoryTasksToo, OperandsThatMakeNoTaskAreRefused) {
        {"bank_of(4, 256B)", "ways_of(32:1, 3)", "swizzle_for(8, 20)", "box_for(8, 3, 2, none)",
         "desc_field(sbo, 128, 64, 2, none)", "desc_field(lbo, 128, 64, 2, 128B)",
         "desc_field(start, 8)", "desc_field(sbo, 128)", "idesc_of(f32, f64, f16, 128, 128)",
-        "idesc_of(f32, f16, f16, 100, 128)", "choice_of(a, a)", "number_of(x)",
-        "faster_than(k, 0, --tile 8x8)", "faster_than(k, 50)"}) {
+        "idesc_of(f32, f16, f16, 100, 128)", "choice_of(a, a)", "number_of(x)", "coordinate_is(7)",
+        "coordinate_is(((1,2),3))", "faster_than(k, 0, --tile 8x8)", "faster_than(k, 50)"}) {
     EXPECT_FALSE(make_task(bad, {}).ok()) << bad;
   }
 }

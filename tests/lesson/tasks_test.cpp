@@ -84,7 +84,7 @@ TEST(Task, EveryTaskIsNamedOnceAndTried) {
   for (const std::string_view name : names) {
     EXPECT_EQ(std::count(names.begin(), names.end(), name), 1) << name;
   }
-  EXPECT_EQ(names.size(), 43u);
+  EXPECT_EQ(names.size(), 44u);
 }
 
 TEST(Task, ARightAnswerMayBeWrittenInSeveralWays) {
@@ -93,6 +93,8 @@ TEST(Task, ARightAnswerMayBeWrittenInSeveralWays) {
   EXPECT_EQ(judge(asked("coordinate_of((4,8):(0,1), 5)"), "(3,5)", {}).is, Judgement::Is::right);
   EXPECT_EQ(judge(asked("thread_at(" + kQuadpair + ", (8,8), (1,2))"), "T3", {}).is,
             Judgement::Is::right);
+  EXPECT_EQ(judge(asked("number_of(12288)"), "12,288", {}).is, Judgement::Is::right);
+  EXPECT_EQ(judge(asked("number_of(1048576)"), "1,048,576", {}).is, Judgement::Is::right);
   EXPECT_EQ(judge(asked("predicate_of((4,4), (1,2))"), " Inside ", {}).is, Judgement::Is::right);
 }
 
@@ -105,6 +107,8 @@ TEST(Task, WhatIsNoAnswerIsNoTry) {
   };
   unreadable("size_of(4:1)", "", "no answer yet");
   unreadable("size_of(4:1)", "four", "a number, such as 12");
+  unreadable("size_of(4:1)", "1,2", "a number, such as 12");
+  unreadable("size_of(4:1)", ",128", "a number, such as 12");
   unreadable("size_of(4:1)", "(4,1)", "a number, such as 12");
   unreadable("coordinate_of(4:1, 2)", "4:1", "a coordinate");
   unreadable("coordinate_of(4:1, 2)", "(_,2)", "a coordinate");

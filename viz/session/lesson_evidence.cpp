@@ -61,8 +61,21 @@ RunFacts::Moment moment_of(const TheatreView& view, std::uint64_t cycle) {
   return out;
 }
 
+// What copies brought to a phase from `since` on, until it was complete.
+std::uint64_t bytes_brought(const sim::Record& record, const sim::BarrierPhases& of,
+                            const sim::Event& phase, sim::Cycle since) {
+  std::uint64_t bytes = 0;
+  for (const sim::EventId id : of.arrivals) {
+    const sim::Event e = record.events[id];
+    if (e.bytes && e.phase == phase.phase && since <= e.begin && e.begin <= phase.end) {
+      bytes += e.amount;
+    }
+  }
+  return bytes;
+}
+
 // The bytes that each phase waits for are those that its copies bring: a phase that is complete had
-// all that it expected.
+// all that it expected. One that never is expects what another had.
 void add_pipeline(std::shared_ptr<const TheatreView> view, RunFacts& out) {
   const sim::Pipeline& pipeline = view->pipeline();
   for (const sim::Ring& ring : pipeline.rings) {
@@ -72,12 +85,16 @@ void add_pipeline(std::shared_ptr<const TheatreView> view, RunFacts& out) {
     const sim::BarrierPhases& of = pipeline.barriers[b];
     if (of.rank != 0 || of.unit != sim::Unit::mbarrier) continue;
     RunFacts::Barrier barrier{barrier_text(view->record(), of, 0), 0, {}};
+    sim::Cycle since = 0;
     for (const sim::EventId phase : of.phases) {
       const sim::Event event = view->record().events[phase];
       const double middle = (static_cast<double>(event.begin) + static_cast<double>(event.end)) / 2;
       const TheatreBarrier now = theatre_at(*view, middle).barriers[b];
       barrier.arrivals = std::max(barrier.arrivals, now.arrivals_of);
-      barrier.bytes.push_back(now.bytes_of);
+      const bool complete = event.end != sim::never_ends;
+      barrier.bytes.push_back(complete ? bytes_brought(view->record(), of, event, since)
+                                       : now.bytes_of);
+      since = event.end;
     }
     out.barriers.push_back(std::move(barrier));
   }
