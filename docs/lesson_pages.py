@@ -46,15 +46,25 @@ def exercise(asked, name, number):
     return "\n".join(out)
 
 
+# Once a page; what such a link can open is told in window.md.
+LINKS = """!!! tip "Open it while you read"
+
+    *Open this step* opens Tilescope's window at the step, with its view and its exercise. An installed
+    package has registered these [links](../window.md#links); for a build of your own `./dev link` does
+    that. The line beside each does the same from a terminal.
+"""
+
+
 def page(lesson, above, below):
     name = lesson["name"]
-    out = [f"# {lesson['title']}\n", f"{lesson['about'][0].upper()}{lesson['about'][1:]}.\n"]
+    out = [f"# {lesson['title']}\n", f"{lesson['about'][0].upper()}{lesson['about'][1:]}.\n", LINKS]
     for number, step in enumerate(lesson["steps"], 1):
         out.append(f"\n## {step['title']}\n")
         blocks = [block(each) for each in step["blocks"]]
         out.append("\n".join(blocks))
         shown = f"../pictures/lessons/{name}_{number}.svg"  # by itself it can be enlarged
         out.append(f"\n[![What the step shows]({shown})]({shown})\n")
+        out.append(f"[Open this step](tilescope://lesson/{name}/{number}){{ .md-button }}\n")
         out.append(f"```\ntilescope gui --do 'lesson {name} {number}'\n```\n")
         if "exercise" in step:
             out.append(exercise(step["exercise"], name, number))
