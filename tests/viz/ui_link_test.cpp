@@ -74,8 +74,8 @@ TEST_F(Links, WhatOpensNothingSaysWhy) {
     refused("open " + link, why);
     refused("open " + link, "opens nothing");
   };
-  opens_nothing("tilescope://", "stands one of lesson, course, kernel");
-  opens_nothing("tilescope://nosuch/add", "stands one of lesson, course, kernel");
+  opens_nothing("tilescope://", "stands one of lesson, kernel");
+  opens_nothing("tilescope://nosuch/add", "stands one of lesson, kernel");
   opens_nothing("tilescope:///lesson/layouts", "stands one of lesson");
   opens_nothing("tilescope://user@lesson/layouts", "stands one of lesson");
   opens_nothing("tilescope://lesson", "names no lesson");

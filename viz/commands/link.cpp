@@ -42,9 +42,8 @@ struct Word {
   std::string_view word;
   Link::To to;
 };
-constexpr std::array kWords = {Word{"lesson", Link::To::lesson}, Word{"course", Link::To::course},
-                               Word{"kernel", Link::To::kernel}, Word{"preset", Link::To::preset},
-                               Word{"layout", Link::To::layout}};
+constexpr std::array kWords = {Word{"lesson", Link::To::lesson}, Word{"kernel", Link::To::kernel},
+                               Word{"preset", Link::To::preset}, Word{"layout", Link::To::layout}};
 
 bool plain_name(std::string_view name) {
   constexpr std::string_view taken =
@@ -161,8 +160,6 @@ Outcome<std::string> command_of_link(Session& session, const Backend& backend,
       if (auto error = no_such_step(session, backend, text, *link)) return *error;
       return link->step ? fmt::format("lesson {} {}", link->what, link->step)
                         : fmt::format("lesson {}", link->what);
-    case Link::To::course:
-      return fmt::format("course {}", link->what);
     case Link::To::kernel:
       if (auto error = no_such_kernel(backend, text, *link)) return *error;
       return fmt::format("open {}", link->what);
