@@ -11,6 +11,7 @@
 
 #include "app/commands.h"
 #include "app/generate.h"
+#include "viz/commands/link.h"
 
 namespace tilescope {
 
@@ -150,6 +151,18 @@ OptionText describe(const CLI::Option& option) {
   return text;
 }
 
+// `tilescope tilescope://lesson/layouts/3`, as a desktop opens a link, is `gui --open` of it.
+std::vector<char*> with_link_opened(int argc, char** argv) {
+  static char gui[] = "gui", open[] = "--open";
+  std::vector<char*> words(argv, argv + argc);
+  const auto first = std::find_if(words.begin() + std::min(argc, 1), words.end(),
+                                  [](std::string_view word) { return word != "--json"; });
+  if (first != words.end() && has_scheme(*first)) {
+    words.insert(first, {gui, open});
+  }
+  return words;
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
@@ -159,7 +172,8 @@ int run_command_line(int argc, char** argv) {
   app.footer(
       "`tilescope COMMAND --help` shows a command's options with an example.\nExit: 0 fine, 1 a "
       "result differs or an expression is refused, 2 wrong usage or input,\n3 the kernel faulted, "
-      "4 no such device or display, 130 interrupted.\nExample:\n  tilescope eval "
+      "4 no such device or display, 130 interrupted.\n`tilescope tilescope://lesson/layouts/3` "
+      "opens the window where a link of a page leads.\nExample:\n  tilescope eval "
       "'composition((6,2):(8,2), (4,3):(3,1))'");
   bool json = false;
   app.add_flag("--json", json, "one JSON document on stdout");
@@ -174,7 +188,8 @@ int run_command_line(int argc, char** argv) {
     if (std::string_view(argv[i]) == "--json") terminal.use_json();
   }
   try {
-    app.parse(argc, argv);
+    const std::vector<char*> words = with_link_opened(argc, argv);
+    app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::Success& help) {
     return terminal.finish(app.exit(help));
   } catch (const CLI::ParseError& wrong) {

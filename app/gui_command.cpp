@@ -6,6 +6,8 @@
 
 #include "app/commands.h"
 #include "app/gui.h"
+#include "app/window_backend.h"
+#include "viz/commands/link.h"
 
 namespace tilescope {
 namespace {
@@ -36,6 +38,13 @@ int run_gui(GuiOptions options, const std::string& size, const std::string& them
         {ErrorKind::usage, fmt::format("There is no theme `{}`: light or dark.", theme), ""});
   }
   options.dark = theme == "dark";
+  // Before there is a window: who clicks on a link that leads nowhere sees none flash up.
+  if (has_scheme(options.open)) {
+    Session beside;
+    const AppBackend backend;
+    const auto command = command_of_link(beside, backend, options.open);
+    if (!command) return terminal.fail(command.error());
+  }
   const bool files = !options.screenshot.empty() || !options.describe.empty();
   if (files && !options.headless) {
     return terminal.fail({ErrorKind::usage,
@@ -54,7 +63,8 @@ Action define_gui(CommandOptions& app) {
   };
   const auto parsed = std::make_shared<Parsed>();
   app.add_option("--open", parsed->gui.open,
-                 "what is open at first: `layout EXPR`, `preset NAME` or a kernel")
+                 "what is open at first: `layout EXPR`, `preset NAME`, a kernel, or a link "
+                 "(tilescope://lesson/layouts/3)")
       .type_name("WHAT");
   app.add_option("--do", parsed->gui.commands,
                  "window commands, separated by `;`; `tilescope list commands`")

@@ -20,6 +20,7 @@
 #include "viz/session/lesson_state.h"
 #include "viz/session/panels.h"
 #include "viz/session/result_view.h"
+#include "viz/session/views.h"
 
 namespace tilescope {
 namespace {
@@ -212,6 +213,9 @@ class Reading {
       print(outcome_of(*state.result, false) + "\n");
       if (state.result->diff) print(text(*state.result->diff));
     }
+    if (const auto page = view_of(state.view).text; page && !emptiness(session_)) {
+      print("\n" + shortened(page(session_)));
+    }
     print("\n");
   }
 
@@ -226,6 +230,7 @@ nlohmann::ordered_json step_json(const LessonStep& step, const PosedStep& posed)
   for (const LessonPart& part : posed.parts) {
     if (part.kind == LessonPart::Kind::picture) {
       text.push_back({{"picture", part.text}});
+      if (!part.colour.empty()) text.back()["colour"] = part.colour;
       continue;
     }
     text.push_back({{"text", part.text},

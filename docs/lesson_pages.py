@@ -11,6 +11,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 SIZE = "900x600"
+# Of a picture: up to so many pixels it is readable at the width of a phone; of a wider one this share is.
+NARROW, READABLE = 640, 0.75
 
 
 def run(program, words):
@@ -28,12 +30,19 @@ def pictures(program, name, count, folder):
     return f"lesson {name}: no picture of steps {missing}: {done.stderr.strip()[-300:]}" if missing else ""
 
 
+def drawn(program, each, file, folder, problem):
+    """An expression of the step's text, as a picture of its own."""
+    words = ["draw", each["picture"], "-o", str(folder / file)]
+    done = run(program, words + (["--colour", each["colour"]] if "colour" in each else []))
+    if done.returncode:
+        problem(f"{file}: {done.stderr.strip()}")
+    return picture(file, folder, each["picture"])
+
+
 def block(each):
-    if "picture" in each:
-        return f"```text\n{each['picture']}\n```\n"
     if each["kind"] == "term":
         word, _, meaning = each["text"].partition(":")
-        return f"**{word}**\n:   {meaning.strip()}\n"
+        return f"\n**{word}**\n:   {meaning.strip()}\n"
     return f"- {each['text']}" if each["kind"] == "item" else f"\n{each['text']}\n"
 
 
@@ -46,15 +55,36 @@ def exercise(asked, name, number):
     return "\n".join(out)
 
 
-def page(lesson, above, below):
+# Once a page; what such a link can open is told in window.md.
+LINKS = """!!! tip "Open it while you read"
+
+    *Open this step* opens Tilescope's window at the step, with its view and its exercise. An installed
+    package has registered these [links](../window.md#links); for a build of your own `./dev link` does
+    that. The line beside each does the same from a terminal.
+"""
+
+
+def picture(file, folder, said="What the step shows"):
+    """It leads to itself, alone, where it can be enlarged; narrow.css says how wide it is on a phone."""
+    if not (folder / file).exists():
+        return ""
+    width = re.search(r'<svg[^>]* width="([\d.]+)"', (folder / file).read_text()[:1000])
+    wide = width and float(width[1]) > NARROW
+    size = f'{{ style="--readable: {float(width[1]) * READABLE:.0f}px" }}' if wide else ""
+    shown = f"../pictures/lessons/{file}"
+    return f"\n[![{said}]({shown}){size}]({shown}){{ .picture }}\n"
+
+
+def page(program, lesson, above, below, folder, problem):
     name = lesson["name"]
-    out = [f"# {lesson['title']}\n", f"{lesson['about'][0].upper()}{lesson['about'][1:]}.\n"]
+    out = [f"# {lesson['title']}\n", f"{lesson['about'][0].upper()}{lesson['about'][1:]}.\n", LINKS]
     for number, step in enumerate(lesson["steps"], 1):
         out.append(f"\n## {step['title']}\n")
-        blocks = [block(each) for each in step["blocks"]]
+        blocks = [drawn(program, each, f"{name}_{number}_{i}.svg", folder, problem) if "picture" in each
+                  else block(each) for i, each in enumerate(step["blocks"], 1)]
         out.append("\n".join(blocks))
-        shown = f"../pictures/lessons/{name}_{number}.svg"  # by itself it can be enlarged
-        out.append(f"\n[![What the step shows]({shown})]({shown})\n")
+        out.append(picture(f"{name}_{number}.svg", folder))
+        out.append(f"[Open this step](tilescope://lesson/{name}/{number}){{ .md-button }}\n")
         out.append(f"```\ntilescope gui --do 'lesson {name} {number}'\n```\n")
         if "exercise" in step:
             out.append(exercise(step["exercise"], name, number))
@@ -77,6 +107,7 @@ def write(program, folder, problem):
     for i, lesson in enumerate(lessons):
         if text := pictures(program, lesson["name"], len(lesson["steps"]), shown):
             problem(text)
-        text = page(lesson, lessons[i - 1] if i else None, lessons[i + 1] if i + 1 < len(lessons) else None)
+        text = page(program, lesson, lessons[i - 1] if i else None,
+                    lessons[i + 1] if i + 1 < len(lessons) else None, shown, problem)
         (folder / "lessons" / f"{lesson['name']}.md").write_text(text)
     return [(lesson["title"], lesson["name"]) for lesson in lessons]

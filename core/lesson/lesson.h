@@ -29,7 +29,8 @@
 //     ```
 //
 // Numbers in braces stand anywhere in a step that has an exercise, so its view, text and pictures
-// show the numbers that were drawn. There is no place for an answer: the checker computes it.
+// show the numbers that were drawn; of a layout's own braces, `?{div=16}`, only what stands in
+// braces inside them, `?{div={n}}`. There is no place for an answer: the checker computes it.
 //
 // Laws that the reader keeps: every step has a view and at most `most_words` words; every exercise
 // has two hints, a checker that exists and operands that it takes. What breaks one is refused with

@@ -189,6 +189,14 @@ bool is_name(std::string_view word) {
   return true;
 }
 
+// Whether the `{` there begins what is known of a layout's `?`: {div=16}, {i64}, {i64 div=16}.
+bool opens_unknown(std::string_view text, std::size_t open) {
+  const std::string_view inside = text.substr(open + 1);
+  if (inside.substr(0, 4) == "div=") return true;
+  return open > 0 && text[open - 1] == '?' &&
+         (inside.substr(0, 3) == "i64" || inside.substr(0, 3) == "i32");
+}
+
 }  // namespace
 
 Outcome<Drawn> draw_numbers(std::string_view rules, std::uint64_t seed) {
@@ -212,25 +220,28 @@ Outcome<Drawn> draw_numbers(std::string_view rules, std::uint64_t seed) {
 }
 
 Outcome<std::string> filled(std::string_view text, const Drawn& numbers) {
+  const auto unclosed = [&] { return wrong(fmt::format("A `{{` of `{}` has no `}}`.", text)); };
   std::string out;
+  bool unknown = false;  // inside the braces of a layout's `?`
   for (std::size_t at = 0; at < text.size();) {
-    const std::size_t open = text.find('{', at);
-    out += text.substr(at, open == std::string_view::npos ? open : open - at);
-    if (open == std::string_view::npos) break;
-    const std::size_t close = text.find('}', open);
-    if (close == std::string_view::npos) {
-      return wrong(fmt::format("A `{{` of `{}` has no `}}`.", text));
-    }
-    const std::string_view inside = text.substr(open + 1, close - open - 1);
-    at = close + 1;
-    if (inside.substr(0, 4) == "div=") {
-      out += text.substr(open, at - open);
+    const std::size_t brace = text.find_first_of(unknown ? "{}" : "{", at);
+    out += text.substr(at, brace == std::string_view::npos ? brace : brace - at);
+    if (brace == std::string_view::npos) break;
+    const bool closes = text[brace] == '}';
+    if (closes || (!unknown && opens_unknown(text, brace))) {
+      out += text[brace];
+      unknown = !closes;
+      at = brace + 1;
       continue;
     }
-    const auto value = value_of(inside, numbers);
+    const std::size_t close = text.find('}', brace);
+    if (close == std::string_view::npos) return unclosed();
+    const auto value = value_of(text.substr(brace + 1, close - brace - 1), numbers);
     if (!value) return value.error();
     out += fmt::format("{}", *value);
+    at = close + 1;
   }
+  if (unknown) return unclosed();
   return out;
 }
 

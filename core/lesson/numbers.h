@@ -22,7 +22,8 @@ using Drawn = std::vector<std::pair<std::string, std::int64_t>>;
 // Refused: a rule that cannot be read, a name that is not known yet, a range without numbers.
 Outcome<Drawn> draw_numbers(std::string_view rules, std::uint64_t seed);
 
-// The text with each {expression} replaced by its number. `?{div=16}` is a layout's, and stays.
+// The text with each {expression} replaced by its number. The braces of `?{div=16}` are a layout's
+// and stay; a number may stand in them: `?{div={n}}`.
 Outcome<std::string> filled(std::string_view text, const Drawn& numbers);
 
 }  // namespace tilescope

@@ -69,7 +69,8 @@
 //     faster_than(KERNEL, PERCENT, TRY...)   options with which the kernel takes so much of its
 //     time
 //                                  at most; TRY are such, and whoever asks is told the first that
-//                                  does
+//                                  does. Only options that some TRY has are taken, so that less
+//                                  work, other types or another chip are no answer
 #pragma once
 
 #include <cstdint>

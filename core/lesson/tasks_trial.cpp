@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 
 #include "core/lesson/operands.h"
 
@@ -149,6 +150,25 @@ Made make_order_of(Operands& operands) {
   return made<OrderOf>(operands, operands.evidence().workshop, operands.words(0));
 }
 
+std::vector<std::string> words_of_line(std::string_view line) {
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at < line.size();) {
+    const std::size_t end = std::min(line.find(' ', at), line.size());
+    if (end > at) out.emplace_back(line.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
+
+// "--tile", "--tile and --cluster"
+std::string listed(const std::vector<std::string>& words) {
+  std::string out;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    out += fmt::format("{}{}", i == 0 ? "" : i + 1 == words.size() ? " and " : ", ", words[i]);
+  }
+  return out;
+}
+
 // --- faster -------------------------------------------------------------------------------------
 
 class FasterThan : public Task {
@@ -175,11 +195,17 @@ class FasterThan : public Task {
     }
     return Error{ErrorKind::mismatch, "None of what was tried reaches that.", ""};
   }
-  bool accepts(const Reply& answer) const override { return reached(trial(text(answer))); }
+  bool accepts(const Reply& answer) const override {
+    return stray_word(text(answer)).empty() && reached(trial(text(answer)));
+  }
   std::string praise(const Reply& answer) const override {
     return fmt::format("Right: {}.", score(trial(text(answer))));
   }
   std::string explain(const Reply& wrong) const override {
+    if (const std::string word = stray_word(text(wrong)); !word.empty()) {
+      return fmt::format("`{}` is not asked about here: the same work is to be done faster, by {}.",
+                         word, listed(options_of_tries()));
+    }
     const Trial& made = trial(text(wrong));
     if (!made.right) return made.problem;
     return fmt::format("The result is right, but {}; wanted are {}% at most.", score(made),
@@ -187,6 +213,37 @@ class FasterThan : public Task {
   }
 
  private:
+  static bool is_option(const std::string& word) { return word.substr(0, 1) == "-"; }
+  static std::string name_in(const std::string& option) {
+    return option.substr(0, option.find('='));
+  }
+  std::vector<std::string> options_of_tries() const {
+    std::vector<std::string> out;
+    for (const std::string& tried : tried_) {
+      for (const std::string& word : words_of_line(tried)) {
+        const std::string name = name_in(word);
+        if (is_option(word) && std::find(out.begin(), out.end(), name) == out.end()) {
+          out.push_back(name);
+        }
+      }
+    }
+    return out;
+  }
+  // An option that no try has, or a word that belongs to no option; empty: there is none.
+  std::string stray_word(const std::string& options) const {
+    const std::vector<std::string> taken = options_of_tries();
+    bool value = false;  // one may follow
+    for (const std::string& word : words_of_line(options)) {
+      if (is_option(word)) {
+        const std::string name = name_in(word);
+        if (std::find(taken.begin(), taken.end(), name) == taken.end()) return name;
+        value = name == word;
+      } else if (!std::exchange(value, false)) {
+        return word;
+      }
+    }
+    return "";
+  }
   const Trial& trial(const std::string& options) const {
     const auto found = trials_.find(options);
     if (found != trials_.end()) return found->second;

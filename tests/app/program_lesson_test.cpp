@@ -122,6 +122,37 @@ TEST_F(Lessons, AnOrderThatIsRightByLuckIsRefused) {
   EXPECT_TRUE(has(right.out, "\nRight")) << right.out;
 }
 
+// In a terminal the theatre is a page, and what is asked can be read from it.
+TEST_F(Lessons, TheTheatreCanBeReadInATerminal) {
+  const std::vector<Json> all = steps("mbarriers");
+  const auto asked = std::find_if(all.begin(), all.end(), [](const Json& step) {
+    return has(step.value("exercise", Json::object()).dump(), "does warp ");
+  });
+  ASSERT_NE(asked, all.end());
+  const std::string question = (*asked)["exercise"]["question"];
+  const auto behind = [&](const std::string& word) {
+    return std::stoi(question.substr(question.find(word) + word.size()));
+  };
+  const int warp = behind("warp "), cycle = behind("cycle ");
+  const Ended ended =
+      run({"lesson", "mbarriers", "--step", std::to_string(asked - all.begin() + 1)},
+          "hint\nhint\nhint\ndo theatre at " + std::to_string(cycle) + "\n");
+  const std::string answer = answers_in(ended.out).at(0);
+  const std::string page = ended.out.substr(ended.out.rfind("\nWarps\n"));
+  bool told = false;  // of this warp, or of it with its neighbours
+  for (int first = 0; first <= warp; ++first) {
+    for (int last = warp; last < 4; ++last) {
+      const std::string who = "warp" + std::string(first < last ? "s " : " ") +
+                              std::to_string(first) +
+                              (first < last ? "-" + std::to_string(last) + ", each" : "");
+      told = told || has(page, "  " + who + ": waits for " + answer);
+    }
+  }
+  EXPECT_TRUE(told) << answer << page;
+  const std::string hint = (*asked)["exercise"]["hints"][0];
+  EXPECT_TRUE(has(hint, "do theatre at")) << hint;
+}
+
 TEST_F(Lessons, TheListIsInOrderAndListsAgreeWithIt) {
   std::vector<std::string> names;
   for (const Json& lesson : list()) names.push_back(lesson["name"]);

@@ -110,9 +110,12 @@ TEST(LessonNumbers, RulesAndBracesThatSayNothingGetASentence) {
     ASSERT_FALSE(numbers.ok()) << rules;
     EXPECT_FALSE(numbers.error().sentence.empty());
   }
-  for (const char* text : {"{m", "{}", "{m+}", "{q}"}) EXPECT_FALSE(filled(text, {{"m", 3}}).ok());
+  for (const char* text : {"{m", "{}", "{m+}", "{q}", "?{div=4", "?{div={m}", "?{div={q}}"})
+    EXPECT_FALSE(filled(text, {{"m", 3}}).ok());
   EXPECT_EQ(*filled("{m*2-1} and {m}", {{"m", 3}}), "5 and 3");
   EXPECT_EQ(*filled("({m},?):(?{div=16},1)", {{"m", 3}}), "(3,?):(?{div=16},1)");
+  EXPECT_EQ(*filled("(?{div={m}},{m}):(?{i64 div={4*m}},?{i64})", {{"m", 3}}),
+            "(?{div=3},3):(?{i64 div=12},?{i64})");
 }
 
 TEST(LessonGlossary, FindsAWordThatIsUsedBeforeItIsExplained) {

@@ -119,6 +119,8 @@ RunEvidence ran() {
     if (kernel == "k --m 8") return Trial{true, 10e-6, ""};
     if (kernel == "k --m 8 --tile 2") return Trial{true, 7e-6, ""};
     if (kernel == "k --m 8 --tile 1") return Trial{true, 9e-6, ""};
+    if (kernel == "k --m 8 --tile 2 --m 4") return Trial{true, 1e-6, ""};  // less work
+    if (kernel == "k --m 8 --a-dtype=e4m3") return Trial{true, 1e-6, ""};
     if (kernel == "k --m 8 --tile 0") return Trial{false, 1e-6, "3 elements are wrong."};
     return Error{ErrorKind::unknown, "There is no such tile.", ""};
   };
@@ -167,7 +169,15 @@ INSTANTIATE_TEST_SUITE_P(
                       TaskCase{"faster_than(k --m 8, 80, --tile 1, --tile 2)", "--tile 2",
                                "--tile 0", "3 elements are wrong"},
                       TaskCase{"faster_than(k --m 8, 80, --tile 1, --tile 2)", "--tile 2",
-                               "--tile 5", "no such tile"}));
+                               "--tile 5", "no such tile"},
+                      TaskCase{"faster_than(k --m 8, 80, --tile 2, --ring 3 --tile 1)", "--tile 2",
+                               "--tile 2 --m 4",
+                               "`--m` is not asked about here: the same work is "
+                               "to be done faster, by --tile and --ring"},
+                      TaskCase{"faster_than(k --m 8, 80, --tile 2)", "--tile 2", "--a-dtype=e4m3",
+                               "`--a-dtype` is not asked"},
+                      TaskCase{"faster_than(k --m 8, 80, --tile 2)", "--tile 2", "--tile 2 2",
+                               "`2` is not asked"}));
 
 TEST(RunTasksToo, OthersAreRightToo) {
   const RunEvidence evidence = ran();

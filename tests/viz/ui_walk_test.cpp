@@ -229,6 +229,25 @@ TEST_F(WalkTest, AFileIsNamedByItsEndAndABarrierByItsName) {
   EXPECT_NE(refused("step barrier on").find("needs an mbarrier"), std::string::npos);
 }
 
+TEST_F(WalkTest, ALineIsNamedByItsText) {
+  does("open add");
+  does("look line ptx:\"ret;\"");
+  ASSERT_TRUE(session.state.spot.line);
+  EXPECT_EQ(session.state.spot.line->file, "");
+  EXPECT_EQ(session.state.spot.line->line, line_with("ret;"));
+  does("look line ptx:'ret;' lane 3");
+  EXPECT_EQ(session.state.spot.lane, 3u);
+  EXPECT_NE(refused("look line ptx:\"nobody wrote this\"").find("No line of ptx has"),
+            std::string::npos);
+  EXPECT_NE(refused("look line ptx:\";\"").find("more of one says which"), std::string::npos);
+  EXPECT_NE(refused("look line nosuch.cu:\"ret;\"").find("no text of nosuch.cu"),
+            std::string::npos);
+  for (const char* bad : {"look line ptx:\"\"", "look line ptx:", "look line :\"ret;\"",
+                          "look line ptx:ret;", "look line \"ret;\"", "look line \"\""}) {
+    EXPECT_NE(refused(bad).find("A line is written FILE:LINE"), std::string::npos) << bad;
+  }
+}
+
 TEST_F(WalkTest, ARunGoesToALine) {
   does("open add");
   does("to ptx:" + std::to_string(line_with("st.global")));

@@ -9,6 +9,7 @@
 
 #include "core/layout/text.h"
 #include "viz/commands/command_table.h"
+#include "viz/commands/link.h"
 #include "viz/commands/share.h"
 #include "viz/scene/command_text.h"
 #include "viz/session/files.h"
@@ -171,7 +172,8 @@ void type_field(Session& session, Backend& backend, std::string_view text) {
   session.field = text;
   session.problem.reset();
   const std::string_view expression = trimmed(text);
-  if (is_share(expression)) {  // opened as soon as it is whole: who pastes one wants to see it
+  if (is_link(expression)) return;  // opened by Enter: of step 12 there is a step 1
+  if (is_share(expression)) {       // opened as soon as it is whole: who pastes one wants to see it
     if (read_share(expression)) {
       (void)execute(session, backend, fmt::format("open share {}", expression));
     }
@@ -189,8 +191,9 @@ void type_field(Session& session, Backend& backend, std::string_view text) {
 
 Outcome<std::string> enter_field(Session& session, Backend& backend) {
   const std::string text(trimmed(session.field));
-  if (is_share(text)) {
-    auto answer = execute(session, backend, fmt::format("open share {}", text));
+  if (is_link(text) || is_share(text)) {
+    const std::string_view as = is_link(text) ? "" : "share ";
+    auto answer = execute(session, backend, fmt::format("open {}{}", as, text));
     if (!answer) problem_at_field(session, {answer.error().sentence, 0, session.field.size()});
     return answer;
   }

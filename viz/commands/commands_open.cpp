@@ -6,6 +6,7 @@
 #include <array>
 
 #include "core/tensor/catalog.h"
+#include "viz/commands/link.h"
 #include "viz/commands/rebuild.h"
 #include "viz/commands/share.h"
 #include "viz/commands/workspace.h"
@@ -52,6 +53,7 @@ Answer run_open(Session& session, Backend& backend, std::string_view arguments) 
   }
   if (what == "layout") return open_layout(session, unquoted(rest));
   if (what == "preset") return open_preset_named(session, unquoted(rest));
+  if (is_link(arguments)) return open_link(session, backend, arguments);
   if (what == "share") return open_share(session, backend, rest);
   if (what == "workspace") return open_workspace(session, backend, unquoted(rest));
   if (const std::vector<std::string> words = split_words(arguments);
@@ -107,7 +109,8 @@ constexpr std::array kOpenCommands = {
     WindowCommand{"atoms", "SM80 | SM90 | ... | none",
                   "lists an architecture's atoms in the outline", "atoms SM80", "", run_atoms},
     WindowCommand{"open",
-                  "layout EXPR | preset NAME | share STRING | workspace F.json | F.npy | F.ptx "
+                  "layout EXPR | preset NAME | share STRING | tilescope://LINK | workspace F.json "
+                  "| F.npy | F.ptx "
                   "[--launch F.toml] | F.toml | KERNEL [--m M] [--n N] [--a "
                   "F.npy] [--b F.npy] "
                   "[--dtype T] [--seed S] [--grid N] [--ptx F.ptx | --source F.cu] [--device D] "

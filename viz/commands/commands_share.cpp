@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "viz/commands/link.h"
 #include "viz/commands/rebuild.h"
 #include "viz/commands/share.h"
 #include "viz/commands/workspace.h"
@@ -110,6 +111,7 @@ Answer run_paste(Session& session, Backend& backend, std::string_view arguments)
     return std::string("What was copied is in the field.");
   }
   const std::string text(unquoted(arguments));
+  if (is_link(text)) return execute(session, backend, fmt::format("open {}", text));
   if (is_share(text)) return execute(session, backend, fmt::format("open share {}", text));
   type_field(session, backend, text);
   if (session.problem) return usage_error(session.problem->sentence);

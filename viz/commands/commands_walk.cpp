@@ -339,8 +339,10 @@ std::optional<Error> look_at(RunCursor& spot, const LiveRun& run, const std::str
     return {};
   }
   if (what == "line") {
-    spot.line = source_line_in(value, run.places.files);
-    if (!spot.line) return wrong("a line is written FILE:LINE, or ptx:LINE");
+    if ((spot.line = source_line_in(value, run.places.files))) return {};
+    const auto line = source_line_with(value, run);
+    if (!line) return line.error();
+    spot.line = *line;
     return {};
   }
   if (what == "mbarrier") {
@@ -454,11 +456,12 @@ constexpr std::array kWalkCommands = {
                   "CYCLES | 1.2us | start | end | instruction N | position N | report N | "
                   "write [next]",
                   "goes to a time of the run", "go 1200", "", run_go, nullptr, true},
-    WindowCommand{"look",
-                  "block B | warp W | lane L | line FILE:N | byte N | mbarrier NAME "
-                  "| cell LANE,COLUMN | register NAME | report N (or none) | in VIEW | nothing",
-                  "looks at a CTA, a warp, a place: all views show it", "look block 0 warp 1", "",
-                  run_look, nullptr, true},
+    WindowCommand{
+        "look",
+        "block B | warp W | lane L | line FILE:N | line FILE:\"TEXT\" | byte N | mbarrier NAME "
+        "| cell LANE,COLUMN | register NAME | report N (or none) | in VIEW | nothing",
+        "looks at a CTA, a warp, a place: all views show it", "look block 0 warp 1", "", run_look,
+        nullptr, true},
 };
 
 }  // namespace

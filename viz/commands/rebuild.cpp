@@ -6,6 +6,7 @@
 #include <array>
 
 #include "viz/commands/commands.h"
+#include "viz/commands/link.h"
 #include "viz/matrix/diff_histogram.h"
 #include "viz/scene/command_text.h"
 #include "viz/session/files.h"
@@ -192,7 +193,7 @@ bool only_chooses(std::string_view line) {
   const auto [name, arguments] = first_word(line);
   const std::string_view what = first_word(arguments).first;
   const bool bundle =
-      what == "share" || what == "workspace" ||
+      what == "share" || what == "workspace" || is_link(what) ||
       (names_file(unquoted(arguments)) && arguments.find(".json") != arguments.npos);
   return name != "open" || !bundle;
 }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -52,27 +53,6 @@ std::optional<std::string> from_base64(std::string_view text) {
   return out;
 }
 
-// "%20" and "+" are blanks; nothing where a % is followed by no number.
-std::optional<std::string> percent_decoded(std::string_view text) {
-  std::string out;
-  const auto digit = [](char c) {
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-  };
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      out += text[i] == '+' ? ' ' : text[i];
-      continue;
-    }
-    if (i + 2 >= text.size() || digit(text[i + 1]) < 0 || digit(text[i + 2]) < 0) return {};
-    out += static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2]));
-    i += 2;
-  }
-  return out;
-}
-
 // Without what pasting brings: blanks, line breaks, quotes and brackets around, a stop behind.
 std::string cleaned(std::string_view text) {
   std::string out;
@@ -88,8 +68,11 @@ std::string cleaned(std::string_view text) {
   return out;
 }
 
+// "+" is a blank, as in the query of an address.
 Outcome<std::vector<std::string>> read_version_0(std::string_view body) {
-  const auto text = percent_decoded(body);
+  std::string blanks(body);
+  std::replace(blanks.begin(), blanks.end(), '+', ' ');
+  const auto text = percent_decoded(blanks);
   if (!text) return broken_share("a % in it is not followed by two hexadecimal digits.");
   return split_commands(*text);
 }

@@ -325,4 +325,39 @@ std::optional<RunCursor::SourceLine> source_line_in(std::string_view word,
                                static_cast<std::uint32_t>(*number)};
 }
 
+Outcome<RunCursor::SourceLine> source_line_with(std::string_view word, const LiveRun& run) {
+  const std::size_t colon = std::min(word.find(':'), word.size());
+  const std::string_view quoted = word.substr(std::min(colon + 1, word.size()));
+  const std::string_view text = unquoted(quoted);
+  if (colon == 0 || text.empty() || text.size() == quoted.size()) {
+    return Error{
+        ErrorKind::usage,
+        fmt::format("A line is written FILE:LINE, ptx:LINE or FILE:\"TEXT\" with some text "
+                    "of it; `{}` is none of these.",
+                    word),
+        ""};
+  }
+  const std::string said(word.substr(0, colon));
+  const std::string file = said == "ptx" ? "" : whole_name(said, run.places.files);
+  const auto source = run.sources.find(file);
+  if (source == run.sources.end()) {
+    return Error{ErrorKind::unknown, fmt::format("There is no text of {} here to look in.", said),
+                 ""};
+  }
+  std::string lines;
+  std::uint32_t first = 0;
+  int count = 0;
+  for (std::size_t i = 0; i < source->second.size(); ++i) {
+    if (source->second[i].find(text) == std::string::npos) continue;
+    if (++count == 1) first = static_cast<std::uint32_t>(i + 1);
+    if (count <= 4) lines += fmt::format("{}{}", count == 1 ? "" : ", ", i + 1);
+  }
+  if (count == 1) return RunCursor::SourceLine{file, first};
+  return Error{ErrorKind::unknown,
+               count == 0 ? fmt::format("No line of {} has `{}`.", said, text)
+                          : fmt::format("Lines {}{} of {} have `{}`; more of one says which.",
+                                        lines, count > 4 ? ", ..." : "", said, text),
+               ""};
+}
+
 }  // namespace tilescope

@@ -58,5 +58,8 @@ RunCursor::SourceLine line_of(const ptx::Program& program, std::uint32_t pc);
 // where only one ends so.
 std::optional<RunCursor::SourceLine> source_line_in(std::string_view word,
                                                     const std::vector<std::string>& files);
+// FILE:"TEXT", the one line of it that has the text, wherever it stands today. Refused: no such
+// form, no source of that file, no line or several that have it.
+Outcome<RunCursor::SourceLine> source_line_with(std::string_view word, const LiveRun& run);
 
 }  // namespace tilescope

@@ -131,6 +131,26 @@ std::string_view unquoted(std::string_view text) {
   return text;
 }
 
+std::optional<std::string> percent_decoded(std::string_view text) {
+  std::string out;
+  const auto digit = [](char c) {
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      out += text[i];
+      continue;
+    }
+    if (i + 2 >= text.size() || digit(text[i + 1]) < 0 || digit(text[i + 2]) < 0) return {};
+    out += static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2]));
+    i += 2;
+  }
+  return out;
+}
+
 std::string quoted_word(std::string_view word) {
   const bool plain = !word.empty() && word.find_first_of(" \t\r\n;\"'") == std::string_view::npos;
   if (plain) return std::string(word);

@@ -40,6 +40,9 @@ std::string lower(std::string_view text);
 // The words as one command line again: a word with blanks or `;` in it is quoted.
 std::string quoted_word(std::string_view word);
 
+// "%20" as a blank (RFC 3986, 2.1), once. Nothing where a % is not followed by two digits.
+std::optional<std::string> percent_decoded(std::string_view text);
+
 // The arguments are not what the command takes.
 Error usage_error(std::string sentence);
 

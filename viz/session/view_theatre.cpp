@@ -43,6 +43,14 @@ Json theatre_json(const Session& session, const Picture& picture) {
   return out;
 }
 
+std::string theatre_words(const Session& session) {
+  const auto view = theatre_of(session);
+  if (!view) return "";
+  const TheatreNow now =
+      theatre_at(*view, theatre_time(session, *view), theatre_rank(session, *view));
+  return theatre_page(theatre_shown(session, *view, now));
+}
+
 }  // namespace
 
 const View theatre_view = {
@@ -51,6 +59,7 @@ const View theatre_view = {
     .tab = "Theatre",
     .empty = no_theatre,
     .draw = draw_theatre_view,
+    .text = theatre_words,
     .json = theatre_json,
 };
 

@@ -59,5 +59,7 @@ std::string life_of(const sim::Filling& filling);
 std::string stage_text(const TheatreView& view, std::size_t stage);
 
 Json describe_theatre(const TheatreShown& shown);
+// The same for reading: what happens, then each stage, mbarrier, copy and sum, and what warps do.
+std::string theatre_page(const TheatreShown& shown);
 
 }  // namespace tilescope

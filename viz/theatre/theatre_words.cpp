@@ -165,6 +165,78 @@ Json describe_theatre(const TheatreShown& shown) {
   return out;
 }
 
+namespace {
+
+// "CTA 3, " where there are several.
+std::string cta_text(const sim::Pipeline& p, std::uint8_t rank) {
+  return p.blocks.size() > 1 ? fmt::format("CTA {}, ", p.blocks[rank]) : std::string();
+}
+
+std::string copy_line(const TheatreShown& shown, const TheatreCopy& copy) {
+  std::string out = copy.part ? part_text(shown.view.record(), *copy.part) : std::string("copy");
+  if (copy.out) out += ", out";
+  if (copy.stage) out += fmt::format(", to {}", stage_text(shown.view, *copy.stage));
+  return out + (copy.queued ? ", not under way yet" : fmt::format(", {:.0f}%", 100 * copy.share));
+}
+
+std::string stage_line(const TheatreShown& shown, std::size_t number) {
+  const TheatreStage& stage = shown.now.stages[number];
+  const sim::Pipeline& p = shown.view.pipeline();
+  std::string out = fmt::format("{}{}: {}", cta_text(p, p.stages[number].rank),
+                                stage_text(shown.view, number), name_of(stage.state));
+  if (!stage.filling) return out;
+  return out + fmt::format(", k{}, {}", stage.filling->step,
+                           parts_text(shown.view.record(), stage.filling->parts));
+}
+
+// Neighbours that do the same share a line: "warps 0-1, each: waits for full[0], phase 0".
+std::string warp_lines(const TheatreShown& shown) {
+  const sim::Pipeline& p = shown.view.pipeline();
+  const std::vector<TheatreWarp>& warps = shown.now.warps;
+  std::string out;
+  for (std::size_t i = 0, end = 0; i < warps.size(); i = end) {
+    for (end = i + 1; end < warps.size(); ++end) {
+      if (warps[end].doing != warps[i].doing || p.warps[end].rank != p.warps[i].rank) break;
+    }
+    const std::uint32_t first = p.warps[i].index, last = p.warps[end - 1].index;
+    out += fmt::format("  {}{}: {}\n", cta_text(p, p.warps[i].rank),
+                       first == last ? fmt::format("warp {}", first)
+                                     : fmt::format("warps {}-{}, each", first, last),
+                       warps[i].doing);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string theatre_page(const TheatreShown& shown) {
+  const TheatreNow& now = shown.now;
+  const sim::Pipeline& p = shown.view.pipeline();
+  std::string out =
+      fmt::format("Cycle {}. {}\n", grouped(static_cast<std::uint64_t>(now.at)), now.sentence);
+  const auto part = [&](std::string_view title, const std::string& lines) {
+    if (!lines.empty()) out += fmt::format("\n{}\n{}", title, lines);
+  };
+  std::string stages, barriers, copies, sums;
+  for (std::size_t i = 0; i < now.stages.size(); ++i) {
+    stages += fmt::format("  {}\n", stage_line(shown, i));
+  }
+  for (std::size_t i = 0; i < now.barriers.size(); ++i) {
+    const std::string name = barrier_text(shown.view.record(), p.barriers[i], shown.rank);
+    barriers += fmt::format("  {}\n", dial_text(now.barriers[i], name));
+  }
+  for (const TheatreCopy& copy : now.copies) {
+    copies += fmt::format("  {}\n", copy_line(shown, copy));
+  }
+  for (const TheatreSum& sum : now.sums) sums += fmt::format("  {}\n", state_text(sum));
+  part("Stages", stages);
+  part("Barriers", barriers);
+  part("Copies", copies);
+  part("Sums", sums);
+  part("Warps", warp_lines(shown));
+  return out;
+}
+
 Dial dial_of(const TheatreBarrier& barrier) {
   return {barrier.phase, barrier.share(), barrier.used, !barrier.waiting.empty()};
 }
