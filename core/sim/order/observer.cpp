@@ -22,19 +22,19 @@ bool same(const Deed& a, const Deed& b) {
 Doubt doubt_of(const Released& part, Home home, Scope scope) {
   if (part.doubt != Doubt::none) return part.doubt;
   if (!includes(part.scope, part.home, home)) return Doubt::release_scope;
-  return Doubt::none;
+  return includes(scope, home, part.home) ? Doubt::none : Doubt::acquire_scope;
 }
 
 }  // namespace
 
-void Token::add(const Released& part) {
+Released& Token::part(Home home, Scope scope, Doubt doubt, Deed by) {
   for (Released& p : parts) {
-    if (p.scope != part.scope || p.doubt != part.doubt || !same(p.home, part.home)) continue;
-    p.view.join(part.view);
-    p.by = part.by;
-    return;
+    if (p.scope != scope || p.doubt != doubt || !same(p.home, home)) continue;
+    p.by = by;
+    return p;
   }
-  parts.push_back(part);
+  parts.push_back({{}, home, scope, doubt, by});
+  return parts.back();
 }
 
 void Token::keep_what_reaches(Home home, Scope scope) {
@@ -50,25 +50,16 @@ void Observer::start(Agent me, Home home) {
   home_ = home;
 }
 
-Released Observer::mine(Scope scope, Deed by, Doubt doubt) const {
-  Released out{doubt == Doubt::none || !doubts_ ? sure_ : likely_, home_, scope, doubt, by};
-  out.view.seen.see(me_, epoch_);
-  return out;
+void Observer::give(Token& token, Scope scope, Deed by, Doubt doubt) const {
+  View& to = token.part(home_, scope, doubt, by).view;
+  to.join(doubt == Doubt::none || !doubts_ ? sure_ : likely_);
+  to.seen.see(me_, epoch_);
 }
 
 const Doubtful* Observer::doubtful(Agent other, u32 epoch) const {
-  const auto found = std::find_if(relied_.begin(), relied_.end(), [&](const Doubtful& d) {
-    return d.seen.of(other) >= epoch;
-  });
+  const auto found = std::find_if(relied_.begin(), relied_.end(),
+                                  [&](const Doubtful& d) { return d.seen.of(other) >= epoch; });
   return found == relied_.end() ? nullptr : &*found;
-}
-
-void Observer::trust() {
-  if (!doubts_) return;
-  sure_ = std::move(likely_);
-  likely_ = {};
-  doubts_ = false;
-  relied_.clear();
 }
 
 void Observer::take(const Released& part) {
@@ -90,16 +81,16 @@ void Observer::take_likely(const Released& part, Doubt why, Deed by) {
 }
 
 void Observer::release(Token& token, Scope scope, Deed by) {
-  token.add(mine(scope, by, Doubt::none));
-  if (doubts_) token.add(mine(scope, by, Doubt::passed_on));
+  give(token, scope, by, Doubt::none);
+  if (doubts_) give(token, scope, by, Doubt::passed_on);
   ++epoch_;
 }
 
 void Observer::release_relaxed(Token& token, Scope scope, Deed by) {
   for (const Fenced& f : fenced_) {
-    token.add({f.view, home_, narrower(f.scope, scope), Doubt::none, by});
+    token.part(home_, narrower(f.scope, scope), Doubt::none, by).view.join(f.view);
   }
-  token.add(mine(scope, by, Doubt::relaxed_release));
+  give(token, scope, by, Doubt::relaxed_release);
   ++epoch_;
 }
 
@@ -141,8 +132,8 @@ void Observer::fence(Scope scope) {
   offered_.erase(std::remove_if(offered_.begin(), offered_.end(), taken), offered_.end());
   const auto covered = [&](const Fenced& f) { return f.scope <= scope; };
   fenced_.erase(std::remove_if(fenced_.begin(), fenced_.end(), covered), fenced_.end());
-  fenced_.insert(fenced_.begin(), {scope, mine(scope, {}, Doubt::none).view});
-  ++epoch_;
+  fenced_.insert(fenced_.begin(), {scope, sure_});
+  fenced_.front().view.seen.see(me_, epoch_++);
 }
 
 void Observer::release(View& view) {
@@ -155,8 +146,9 @@ void Observer::acquire(const View& view) {
   if (doubts_) likely_.join(view);
 }
 
-View Observer::exchange(View view) {
-  return std::exchange(sure_, std::move(view));
+void Observer::see(Agent other, u32 epoch) {
+  sure_.seen.see(other, epoch);
+  if (doubts_) likely_.seen.see(other, epoch);
 }
 
 void Observer::fence_proxy(u32 lanes) {
@@ -170,7 +162,9 @@ void Observer::fence_proxy(u32 lanes) {
 
 bool Observer::has_fenced(u32 lanes, u32 epoch, u32 until) const {
   // Of fences that are no longer known it is taken that one was there.
-  if (own_fences_.size() == most_own_fences && own_fences_.front().epoch >= epoch) return true;
+  if (lanes && own_fences_.size() == most_own_fences && own_fences_.front().epoch >= epoch) {
+    return true;
+  }
   return std::any_of(own_fences_.begin(), own_fences_.end(), [&](const ProxyFence& f) {
     return f.epoch >= epoch && f.epoch <= until && (f.lanes & lanes);
   });

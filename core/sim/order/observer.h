@@ -18,7 +18,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/sim/order/clock.h"
+#include "core/sim/order/vector_clock.h"
 
 namespace tilescope::sim {
 
@@ -41,7 +41,7 @@ inline Scope narrower(Scope a, Scope b) {
 // What somebody has seen; and of what was written through the generic proxy, what the async proxy
 // has been told: a fence.proxy.async lies on the way from there to here.
 struct View {
-  Clock seen, told;
+  VectorClock seen, told;
   void join(const View& other) {
     seen.join(other.seen);
     told.join(other.told);
@@ -75,10 +75,13 @@ struct Released {
 struct Token {
   std::vector<Released> parts;
   void clear() { parts.clear(); }
-  // Another part; where one of the same home, scope and doubt is there, the two become one.
-  void add(const Released& part);
+  // The part of this home, scope and doubt: a new one where there was none.
+  Released& part(Home home, Scope scope, Doubt doubt, Deed by);
+  void add(const Released& more) {
+    part(more.home, more.scope, more.doubt, more.by).view.join(more.view);
+  }
   void add(const Token& other) {
-    for (const Released& part : other.parts) add(part);
+    for (const Released& each : other.parts) add(each);
   }
   // Those parts that do not reach `home` by a scope, or that who is there does not include in its
   // own, go: an atomic there does not pass them on (8.9.2, "Observation order").
@@ -89,7 +92,7 @@ struct Token {
 struct Doubtful {
   Doubt why = Doubt::none;
   Deed release, acquire;
-  Clock seen;  // by it
+  VectorClock seen;  // by it
 };
 
 class Observer {
@@ -115,8 +118,6 @@ class Observer {
   bool has_doubts() const { return doubts_; }
   // By what `other` at `epoch` may have been seen; null: by nothing doubtful that is known.
   const Doubtful* doubtful(Agent other, std::uint32_t epoch) const;
-  // What is likely counts as sure from now on: it has been told of.
-  void trust();
 
   // ---- telling ----
   // All that it has done and seen, morally strong with who is in `scope`.
@@ -130,15 +131,15 @@ class Observer {
   // Without scopes and doubts: a barrier of its block.
   void release(View& view);
   void acquire(const View& view);
-  void see(Agent other, std::uint32_t epoch) { sure_.seen.see(other, epoch); }
-  // What its own warp does for a while as if it had seen more.
-  View exchange(View view);
+  void see(Agent other, std::uint32_t epoch);
+  // All its lanes have met (bar.warp.sync): each has seen what the others did.
+  void meet() { see(me_, epoch_++); }
 
   // fence.proxy.async by these lanes (8.9.5: the async proxy knows what its thread has seen by
   // now).
   void fence_proxy(std::uint32_t lanes);
   // Has one of these lanes had such a fence since `epoch`, that who has seen `until` of this warp
-  // has seen, too? Of what all lanes were in, is_told() knows.
+  // has seen, too? Of those of all lanes is_told() knows.
   bool has_fenced(std::uint32_t lanes, std::uint32_t epoch, std::uint32_t until) const;
 
   std::uint64_t held() const;
@@ -157,7 +158,7 @@ class Observer {
     std::uint32_t epoch, lanes;
   };
 
-  Released mine(Scope scope, Deed by, Doubt doubt) const;
+  void give(Token& token, Scope scope, Deed by, Doubt doubt) const;
   void take(const Released& part);
   void take_likely(const Released& part, Doubt why, Deed by);
 

@@ -25,8 +25,8 @@ bool writes(Shadow::Kind kind) {
 
 }  // namespace
 
-u32 Completions::begin(Agent on) {
-  all_.push_back({on, ~0u});
+u32 Completions::begin() {
+  all_.push_back({{}, never});
   return static_cast<u32>(all_.size());
 }
 
@@ -59,8 +59,9 @@ Shadow::Pass::Pass(Shadow& shadow, const Observer& who, const Completions& compl
 
 bool Shadow::Pass::is_ordered(const Touch& earlier) const {
   if (!earlier.operation) return who_->has_seen(earlier.agent, earlier.epoch);
-  const u32 epoch = completions_->epoch(earlier.operation);
-  return epoch != ~0u && who_->has_seen(completions_->on(earlier.operation), epoch);
+  if (completions_->in_flight(earlier.operation)) return earlier.kind != Kind::copy;
+  return who_->has_seen(completions_->on(earlier.operation),
+                        completions_->epoch(earlier.operation));
 }
 
 // Both strong, and each includes the other in its scope (8.7, "Morally strong operations").
@@ -75,6 +76,7 @@ bool Shadow::Pass::races_with(const Touch& earlier) const {
 
 // Whatever comes later and races with `earlier` races with this access, too.
 bool Shadow::Pass::stands_for(const Touch& earlier) const {
+  if (earlier.operation && completions_->in_flight(earlier.operation)) return false;
   if (writes(earlier.kind) && !writes(touch_.kind)) return false;
   if (touch_.strong && (!earlier.strong || touch_.scope > earlier.scope ||
                         touch_.home.block != earlier.home.block)) {
@@ -199,26 +201,23 @@ bool Shadow::unordered(const Observer& who, const Completions& completions, cons
   return false;
 }
 
-void Shadow::settle_copy(u64 begin, u64 end, u32 operation, const Touch& as) {
-  u32 node = 0, before = 0, after = 0;
+void Shadow::divide(u64 begin, u64 end, u32 operation, u32 other) {
   for (u64 w = begin >> 2; w <= (end - 1) >> 2; ++w) {
-    if (words_[w] != before || !after) {
-      History now = histories_[words_[w]];
-      bool any = false;
-      for (u32& written : now.written) {
-        if (nodes_[written].operation != operation) continue;
-        if (!node) {
-          node = static_cast<u32>(nodes_.size());
-          nodes_.push_back(as);
-        }
-        written = node;
-        any = true;
+    History now = histories_[words_[w]];
+    bool any = false;
+    for (u64 at = std::max(begin, w * 4); at < std::min(end, w * 4 + 4); ++at) {
+      u32& written = now.written[at & 3];
+      if (nodes_[written].operation != operation) continue;
+      if (!any) {
+        nodes_.push_back(nodes_[written]);
+        nodes_.back().operation = other;
       }
-      before = words_[w];
-      if (any) histories_.push_back(now);
-      after = any ? static_cast<u32>(histories_.size() - 1) : before;
+      written = static_cast<u32>(nodes_.size() - 1);
+      any = true;
     }
-    words_[w] = after;
+    if (!any) continue;
+    histories_.push_back(now);
+    words_[w] = static_cast<u32>(histories_.size() - 1);
   }
 }
 

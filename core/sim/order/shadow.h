@@ -11,6 +11,7 @@
 // same one, so that a warp that touches a tile looks at few histories and fills in numbers.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -19,13 +20,14 @@
 
 namespace tilescope::sim {
 
-// When asynchronous operations are over: in which epoch of what they complete on. Until then nobody
-// has seen them.
+// When asynchronous operations are over: in which epoch of what they complete on. Until then they
+// are in flight.
 class Completions {
  public:
-  static constexpr std::uint32_t none = 0;
-  std::uint32_t begin(Agent on);  // a number for an operation
+  static constexpr std::uint32_t none = 0, never = ~0u;
+  std::uint32_t begin();  // a number for an operation
   void end(std::uint32_t operation, Agent on, std::uint32_t epoch);
+  bool in_flight(std::uint32_t operation) const { return epoch(operation) == never; }
   Agent on(std::uint32_t operation) const { return all_[operation - 1].on; }
   std::uint32_t epoch(std::uint32_t operation) const { return all_[operation - 1].epoch; }
   std::uint64_t held() const { return all_.size() * sizeof(Operation); }
@@ -33,7 +35,7 @@ class Completions {
  private:
   struct Operation {
     Agent on;
-    std::uint32_t epoch = ~0u;
+    std::uint32_t epoch = never;
   };
   std::vector<Operation> all_;
 };
@@ -51,8 +53,11 @@ class Shadow {
     Agent agent;
     Home home;
     std::uint32_t epoch = 0;
-    std::uint32_t operation = Completions::none;  // then it says agent and epoch
-    std::uint32_t pc = 0;
+    // Of an operation; then Completions says agent and epoch. While one is in flight others tell
+    // who collides with it (core/sim/async/collisions.cpp), but for a copy by cp.async: whoever
+    // touches what that writes, races.
+    std::uint32_t operation = Completions::none;
+    std::uint32_t thread = 0, pc = 0;
   };
 
   // One access of a warp or an operation, in pieces.
@@ -99,24 +104,32 @@ class Shadow {
   // nothing.
   bool unordered(const Observer& who, const Completions& completions, const Touch& touch,
                  std::uint64_t begin, std::uint64_t end, Touch& other, std::uint64_t& at) const;
-  // f(byte, last weak write) for each byte of [begin, end) that has one, until f answers true; runs
-  // of bytes with the same one once. Answers whether f did.
+  // f(first, end, last weak write) for each run of bytes of [begin, end) with the same one, until f
+  // answers true. Answers whether f did.
   template <class F>
   bool any_writer(std::uint64_t begin, std::uint64_t end, F f) const {
-    std::uint32_t before = 0;
-    for (std::uint64_t at = begin; at < end; ++at) {
+    for (std::uint64_t at = begin; at < end;) {
+      const std::uint64_t first = at;
       const std::uint32_t node = histories_[words_[at >> 2]].written[at & 3];
-      if (node == before) continue;
-      before = node;
-      if (node && f(at, nodes_[node])) return true;
+      while (at < end && histories_[words_[at >> 2]].written[at & 3] == node) {
+        const std::uint64_t word = at >> 2;
+        const History& history = histories_[words_[word]];
+        ++at;
+        if (at & 3) continue;
+        // Words with the same history, as most of a tile have.
+        if (std::equal(history.written.begin() + 1, history.written.end(),
+                       history.written.begin())) {
+          while (at + 4 <= end && words_[at >> 2] == words_[word]) at += 4;
+        }
+      }
+      if (node && f(first, at, nodes_[node])) return true;
     }
     return false;
   }
+  // What an operation has written there is that of another one from now on.
+  void divide(std::uint64_t begin, std::uint64_t end, std::uint32_t operation, std::uint32_t other);
   // Throws away what no word has any more. It does so itself when there is much of that.
   void compact();
-  // What a copy by cp.async writes counts, where nobody else wrote since, as written by its warp.
-  void settle_copy(std::uint64_t begin, std::uint64_t end, std::uint32_t operation,
-                   const Touch& as);
 
  private:
   // One of the accesses of a word since its last weak write.

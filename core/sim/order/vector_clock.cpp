@@ -1,4 +1,4 @@
-#include "core/sim/order/clock.h"
+#include "core/sim/order/vector_clock.h"
 
 #include <algorithm>
 
@@ -17,20 +17,20 @@ void take_later(std::vector<u32>& to, const std::vector<u32>& from) {
 
 }  // namespace
 
-Clock::Row& Clock::row(u32 block) {
+VectorClock::Row& VectorClock::row(u32 block) {
   auto at = rows_.begin();
   while (at != rows_.end() && at->block < block) ++at;
   if (at == rows_.end() || at->block != block) at = rows_.insert(at, Row{block, {}});
   return *at;
 }
 
-void Clock::see(Agent a, u32 epoch) {
+void VectorClock::see(Agent a, u32 epoch) {
   std::vector<u32>& seen = row(a.block).seen;
   if (seen.size() <= a.slot) seen.resize(a.slot + 1);
   seen[a.slot] = std::max(seen[a.slot], epoch);
 }
 
-void Clock::join(const Clock& other) {
+void VectorClock::join(const VectorClock& other) {
   std::size_t at = 0;
   for (const Row& r : other.rows_) {
     while (at < rows_.size() && rows_[at].block < r.block) ++at;
@@ -42,7 +42,7 @@ void Clock::join(const Clock& other) {
   }
 }
 
-std::uint64_t Clock::held() const {
+std::uint64_t VectorClock::held() const {
   std::uint64_t out = 0;
   for (const Row& r : rows_) out += sizeof r + r.seen.size() * sizeof(u32);
   return out;

@@ -19,7 +19,7 @@ struct Agent {
   }
 };
 
-class Clock {
+class VectorClock {
  public:
   // Up to which epoch an agent has been seen; 0: not at all.
   std::uint32_t of(Agent a) const {
@@ -29,7 +29,7 @@ class Clock {
     return 0;
   }
   void see(Agent a, std::uint32_t epoch);
-  void join(const Clock& other);
+  void join(const VectorClock& other);
   void clear() { rows_.clear(); }
   bool empty() const { return rows_.empty(); }
   std::uint64_t held() const;  // bytes
