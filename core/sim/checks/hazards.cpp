@@ -153,10 +153,46 @@ Conflict conflict_of(const Core& x, const Observer& who, const Shadow::Touch& ot
   return c;
 }
 
+// Is what was there before used up: read, or brought by an operation that is complete? Then a later
+// write, behind a way of telling that chips keep though PTX does not promise it, spoils nothing. So
+// free their stages kernels that release in the scope of their own CTA, as CUTLASS's multicast ones
+// do, or by a relaxed barrier.cluster.
+bool is_used_up(const Conflict& c, Shadow::Kind kind) {
+  return c.is_likely && kind != Shadow::Kind::read &&
+         (c.other.kind == Shadow::Kind::read || c.other.async);
+}
+
+// That is worth knowing, once for what tells so.
+void note_weak_order(Core& x, const Block& block, int lane, std::string_view name,
+                     Shadow::Kind kind, const Range& mine, const Conflict& c) {
+  Model& machine = *x.machine;
+  const auto tell = [&] {
+    Report r;
+    r.evidence = collision(
+        lane_at(x, lane, fmt::format("{} {}", name, verb_of(kind)), place_of(block, mine)),
+        earlier(x, block, c, verb_of(c.other.kind)));
+    r.sentence = fmt::format(
+        "{} at {} {} byte {} of {}shared memory behind what {} it at {}, only because {} tells so, "
+        "and PTX does not promise that order; chips keep it",
+        name, place_text(machine.site(*x.block, x.warp->index * 32, x.pc)), verb_of(kind), c.offset,
+        whose_memory(x, block), verb_of(c.other.kind), place_text(machine, block, c),
+        c.by ? deed_text(x, block, c.by->release) : "another warp");
+    r.expected = "a release and an acquire that include each other" + too_weak(x, block, c);
+    r.found = "memory that is used again, which nobody reads any more";
+    return r;
+  };
+  if (!c.by) return machine.reports.note(x, lane, "weak_order", c.other.pc, tell);
+  Shadow::Touch by;
+  by.home.block = c.by->release.block;
+  machine.reports.note_at(home_of(machine, block, by), c.by->release.thread, c.by->release.pc,
+                          "weak_order", c.by->acquire.pc, tell);
+}
+
 // What lane `lane` of the current warp does by `name`, in `mine`, and what it is unordered with.
 void tell_unordered(Core& x, const Block& block, int lane, std::string_view name, Shadow::Kind kind,
                     const Range& mine, const Conflict& c) {
   Model& machine = *x.machine;
+  if (is_used_up(c, kind)) return note_weak_order(x, block, lane, name, kind, mine, c);
   machine.reports.hazard(x, lane, c.pending ? "copy_not_awaited" : "shared_race", c.other.pc, [&] {
     const std::string where = place_text(machine, block, c);
     Report r;
