@@ -196,6 +196,8 @@ class Builder {
       return true;
     }
     if (i.is("mbarrier.try_wait.parity") || i.is("mbarrier.test_wait.parity")) {
+      e.does = Does::poll;
+      add(e);
       e.does = Does::mbarrier_wait;
       e.order = order_of(i, Order::acquire);
       e.key = static_cast<int>(last_number(i, 0));

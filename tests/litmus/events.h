@@ -28,7 +28,8 @@ struct Event {
     init,             // mbarrier.init
     mbarrier_arrive,  // also complete-tx, and the arrive-on of cp.async.mbarrier.arrive
     expect,           // mbarrier.expect_tx
-    mbarrier_wait,    // test_wait, try_wait once they have returned True
+    poll,             // test_wait, try_wait: the attempts that return False
+    mbarrier_wait,    // and the one that returns True
     issue,            // an asynchronous operation begins
     group_wait        // wait_group, wait_all
   };

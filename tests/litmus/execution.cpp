@@ -10,7 +10,7 @@ using Does = Event::Does;
 
 bool of_mbarrier(const Event& e) {
   return e.does == Does::init || e.does == Does::mbarrier_arrive || e.does == Does::mbarrier_wait ||
-         e.does == Does::expect;
+         e.does == Does::expect || e.does == Does::poll;
 }
 
 // 8.5: does the scope of an operation of CTA `of` include a thread of CTA `cta`? All CTAs are of
@@ -206,22 +206,25 @@ class Maker {
     }
   }
 
-  // A phase follows the one before: in the order of base causality no arrival comes before one of
-  // an earlier phase, nor a wait before what it has waited for.
+  // A phase follows the one before: in the order of base causality nothing that counts for a phase
+  // comes before what counts for an earlier one, nor a wait before what it has waited for.
   void phases() {
     out_.phases = out_.base;
     for (int a = 0; a < n_; ++a) {
-      if (!on(a) || e(a).does != Does::mbarrier_arrive) continue;
+      if (!on(a) || !counts(a)) continue;
       // What comes before the instruction that issued it comes before it as well.
       if (e(a).issued_by >= 0) out_.phases.add(e(a).issued_by, a);
       for (int b = 0; b < n_; ++b) {
         if (!on(b) || e(b).variable != e(a).variable) continue;
-        const bool later = e(b).does == Does::mbarrier_arrive && phase(b) > phase(a);
+        const bool later = counts(b) && phase(b) > phase(a);
         const bool waits = e(b).does == Does::mbarrier_wait && phase(b) >= phase(a);
         if (later || waits) out_.phases.add(a, b);
       }
     }
     out_.phases.close();
+  }
+  bool counts(int i) const {
+    return e(i).does == Does::mbarrier_arrive || e(i).does == Does::expect;
   }
 
   // 8.9.1.1: asynchronous operations are ordered after prior instructions of their thread, and what
