@@ -183,14 +183,14 @@ class Maker {
   }
 
   // An arrival is a strong write of its mbarrier, a wait that returned True a strong read that
-  // observes all arrivals of its phase and of those before (9.7.13.15.13, .16). The mbarrier itself
+  // observes all arrivals of the phase that it has waited for (9.7.13.15.13, .16). The mbarrier
   // counts them whatever their scopes are, so these matter only between arrival and wait.
   void mbarriers() {
     for (int a = 0; a < n_; ++a) {
       if (!on(a) || e(a).does != Does::mbarrier_arrive) continue;
       for (int w = 0; w < n_; ++w) {
         if (!on(w) || e(w).does != Does::mbarrier_wait || e(w).variable != e(a).variable) continue;
-        if (phase(a) > phase(w)) continue;
+        if (phase(a) != phase(w)) continue;
         std::vector<int> firsts{};
         if (e(a).issued_by >= 0) {
           firsts.push_back(a);
