@@ -32,6 +32,7 @@ class Writer {
     end();
     Kernel out;
     out.ptx = std::move(text_);
+    out.lines = std::move(lines_);
     out.ctas = static_cast<std::uint32_t>(test_.ctas());
     out.cluster = static_cast<std::uint32_t>(test_.cluster);
     out.block = 32 * warps();
@@ -270,6 +271,8 @@ class Writer {
       line(fmt::format("setp.eq.u32 %p, %r{}_{}, {};", t, i.only_if->first, i.only_if->second));
     }
     if (waits) label(fmt::format("WAIT_{}_{}", test_.threads[t].name, n));
+    lines_[{static_cast<int>(t), n}] =
+        1 + static_cast<std::uint32_t>(std::count(text_.begin(), text_.end(), '\n'));
     line(fmt::format("{}{}{}{};", i.only_if ? "@%p " : "", i.opcode, operands.empty() ? "" : " ",
                      operands));
     if (waits) line(fmt::format("@!%p bra WAIT_{}_{};", test_.threads[t].name, n));
@@ -322,6 +325,7 @@ class Writer {
   std::vector<std::uint32_t> offsets_{};
   std::uint32_t globals_ = 0, shareds_ = 0;
   std::string text_{};
+  std::map<Place, std::uint32_t> lines_{};
 };
 
 }  // namespace

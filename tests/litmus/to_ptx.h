@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,8 +18,9 @@ namespace tilescope::litmus {
 struct Kernel {
   std::string ptx;
   std::uint32_t ctas = 1, cluster = 1, block = 32;
-  std::uint32_t memory_bytes = 0;  // of global variables, of a run
-  std::uint32_t results = 0;       // words, of a run
+  std::uint32_t memory_bytes = 0;        // of global variables, of a run
+  std::uint32_t results = 0;             // words, of a run
+  std::map<Place, std::uint32_t> lines;  // of the PTX text, from 1: where each instruction is
 };
 
 // Entry `litmus`, parameters: memory, results (addresses). Runs once; nothing but the test itself,
