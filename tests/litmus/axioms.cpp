@@ -233,13 +233,12 @@ class Judge {
         if (w == r || !writes(w) || !co(source, w)) continue;
         // r comes before w in communication order (8.9.7). (2): not if w comes before r.
         if (o.cause(w, r)) return false;
-        const bool strong = morally_strong(test_, e(w), e(r));
-        if (strong) per_location.add(r, w);
-        // 8.10.3, Atomicity: no write gets between the read of an atomic operation and its write.
-        if (strong && writes(r) && co(w, r)) return false;
+        if (morally_strong(test_, e(w), e(r))) per_location.add(r, w);
       }
     }
-    // 8.10.5, Sequential consistency per location.
+    // 8.10.5, Sequential consistency per location. An atomic operation being one event, 8.10.3,
+    // Atomicity, is in it: no write gets between its read (before that write in communication
+    // order) and its own write (behind it in coherence order).
     for (int a = 0; a < n_; ++a) {
       for (int b = 0; b < n_; ++b) {
         if (a == b || !on(a) || !on(b) || e(a).variable != e(b).variable) continue;
