@@ -129,7 +129,7 @@ class Judge {
       if (test_.variables[v].kind != Variable::Kind::mbarrier) continue;
       std::uint32_t expected = test_.variables[v].initial;
       int waited = -1, last = -1;
-      std::map<int, std::uint32_t> arrived;
+      std::map<int, std::uint32_t> arrived, dropped;
       std::map<int, std::int64_t> bytes;
       for (int i = 0; i < n_; ++i) {
         if (e(i).variable != static_cast<int>(v)) continue;
@@ -138,6 +138,7 @@ class Judge {
         if (e(i).does == Does::mbarrier_wait) waited = std::max(waited, phase);
         if (e(i).does != Does::mbarrier_arrive && e(i).does != Does::expect) continue;
         arrived[phase] += e(i).does == Does::mbarrier_arrive ? e(i).count : 0;
+        dropped[phase] += e(i).drops ? e(i).count : 0;
         bytes[phase] += e(i).bytes;
         last = std::max(last, phase);
       }
@@ -145,6 +146,7 @@ class Judge {
         if (arrived[p] > expected) return false;
         const bool over = arrived[p] == expected && bytes[p] == 0;
         if (!over && (p <= waited || p < last)) return false;
+        expected -= dropped[p];
       }
     }
     return true;

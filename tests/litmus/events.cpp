@@ -187,8 +187,17 @@ class Builder {
       add(e);
       return true;
     }
-    if (i.is("mbarrier.arrive")) {
+    // complete_tx is an arrival that counts for nothing but its bytes, and .relaxed (9.7.13.15.12).
+    if (i.is("mbarrier.complete_tx")) {
       e.does = Does::mbarrier_arrive;
+      e.order = Order::relaxed;
+      e.bytes = -static_cast<std::int64_t>(last_number(i, 0));
+      add(e);
+      return true;
+    }
+    if (i.is("mbarrier.arrive") || i.is("mbarrier.arrive_drop")) {
+      e.does = Does::mbarrier_arrive;
+      e.drops = i.is("mbarrier.arrive_drop");
       e.order = order_of(i, Order::release);
       e.count = i.has("expect_tx") ? 1 : last_number(i, 1);
       if (i.has("expect_tx")) e.bytes = last_number(i, 0);

@@ -46,6 +46,7 @@ struct Event {
   int issued_by = -1;
   int key = 0;              // a barrier's number; a wait's parity
   std::uint32_t count = 0;  // arrivals; of a barrier: warps, 0 all
+  bool drops = false;       // arrive_drop: the phases behind it expect `count` fewer
   std::int64_t bytes = 0;   // expected; negative: completed
   std::string space;        // of a proxy fence: "", "global", "shared::cta", "shared::cluster"
 

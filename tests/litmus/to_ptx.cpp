@@ -261,7 +261,7 @@ class Writer {
 
   void instruction(std::size_t t, const Instruction& i, int n) {
     std::string operands;
-    if (i.is("mbarrier.arrive")) operands = "_";
+    if (i.is("mbarrier.arrive") || i.is("mbarrier.arrive_drop")) operands = "_";
     const bool waits = i.is("mbarrier.try_wait") || i.is("mbarrier.test_wait");
     if (waits) operands = "%p";
     for (const Operand& o : i.operands) {
