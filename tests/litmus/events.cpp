@@ -99,11 +99,21 @@ class Builder {
     out_.event_of[static_cast<std::size_t>(thread_)][static_cast<std::size_t>(at_)] = event;
   }
 
+  static bool gives_register(const Instruction& i) {
+    return !i.operands.empty() && i.operands[0].kind == Operand::Kind::reg;
+  }
+
   bool one(const Instruction& i) {
-    const std::string& head = i.parts.at(0);
+    if (i.parts.empty()) return false;
+    const std::string& head = i.parts[0];
+    const bool arithmetic = head == "add" || head == "and" || head == "xor" || head == "mov";
+    const bool access =
+        (head == "ld" || head == "st" || head == "atom" || head == "red") && !i.has("async");
+    if (i.only_if && !arithmetic && !access) return false;
+    if ((arithmetic || head == "ld" || head == "atom") && !gives_register(i)) return false;
     // 8.4.2: volatile is relaxed at system scope. Without a qualifier ld and st are weak.
     if (head == "ld" || (head == "st" && !i.has("async"))) {
-      if (i.operands.size() != 2) return false;
+      if (i.operands.size() != 2 || !address(i, 0)) return false;
       const bool is_volatile = i.has("volatile");
       gives(add(head == "ld" ? Does::read : Does::write, i,
                 is_volatile ? Order::relaxed : order_of(i, Order::weak),
@@ -118,7 +128,7 @@ class Builder {
       gives(e);
       return true;
     }
-    if (head == "add" || head == "and" || head == "xor" || head == "mov") return true;
+    if (arithmetic) return i.operands.size() > 1;
     if (head == "fence" || head == "membar") return fence(i);
     if (head == "bar" || (head == "barrier" && !i.has("cluster"))) return barrier(i);
     if (head == "barrier") return cluster_barrier(i);

@@ -51,7 +51,7 @@ class Reader {
     begun_ = true;
     const std::size_t blank = std::min(s.find(' '), s.size());
     const std::string word = s.substr(0, blank), rest = trimmed(s.substr(blank));
-    if (word == "cluster") return one_number(rest, out_.cluster);
+    if (word == "cluster") return one_number(rest, 1, 16, out_.cluster);
     if (word == "chip") return chip(rest);
     if (word == "global" || word == "shared" || word == "mbarrier") return variable(word, rest);
     if (word == "outcome") return outcome(rest);
@@ -65,7 +65,6 @@ class Reader {
 
   bool finish() {
     if (out_.threads.empty()) return no("it has no thread");
-    if (out_.cluster < 1) return no("a cluster has at least one CTA");
     if (out_.observed.empty() || out_.allowed.empty()) {
       return no("it has no line \"outcome\" or none \"allowed\"");
     }
@@ -97,12 +96,17 @@ class Reader {
     return false;
   }
 
-  bool one_number(const std::string& s, int& to) {
+  bool one_number(const std::string& s, int least, int most, int& to) {
     const auto n = number(s);
-    if (!n) return no(fmt::format("\"{}\" is no number", s));
+    if (!n || *n < static_cast<std::uint32_t>(least) || *n > static_cast<std::uint32_t>(most)) {
+      return no(fmt::format("\"{}\" is no number from {} to {}", s, least, most));
+    }
     to = static_cast<int>(*n);
     return true;
   }
+
+  static constexpr int last_cta = 63;
+  static constexpr std::uint32_t last_register = 15;
 
   bool chip(const std::string& s) {
     if (s.rfind("no", 0) != 0) return no("\"chip\" takes \"no\" and why");
@@ -120,7 +124,7 @@ class Reader {
     if (v.name.empty() || out_.find(v.name) >= 0) return no("the variable has no name of its own");
     if (kind != "global") {
       v.kind = kind == "shared" ? Variable::Kind::shared : Variable::Kind::mbarrier;
-      if (next() != "of" || next() != "cta" || !one_number(next(), v.cta)) {
+      if (next() != "of" || next() != "cta" || !one_number(next(), 0, last_cta, v.cta)) {
         return no(fmt::format("{} {} lacks \"of cta N\"", kind, v.name));
       }
     }
@@ -143,7 +147,7 @@ class Reader {
   bool thread(const std::string& name, const std::string& rest) {
     Thread t;
     t.name = name;
-    if (!one_number(trimmed(rest.substr(7, rest.size() - 8)), t.cta)) return false;
+    if (!one_number(trimmed(rest.substr(7, rest.size() - 8)), 0, last_cta, t.cta)) return false;
     out_.threads.push_back(std::move(t));
     return true;
   }
@@ -162,7 +166,8 @@ class Reader {
       }
     } else if (s.front() == 'r') {
       const auto n = number(s.substr(1));
-      if (!n || *n > 15) return no(fmt::format("\"{}\" is none of the registers r0 to r15", s));
+      if (!n || *n > last_register)
+        return no(fmt::format("\"{}\" is none of the registers r0 to r15", s));
       o.kind = Operand::Kind::reg;
       o.value = *n;
       t.registers = std::max(t.registers, *n + 1);
@@ -183,8 +188,9 @@ class Reader {
       const std::size_t colon = s.find(": ");
       const auto words = split(s.substr(0, std::min(colon, s.size())), ' ');
       if (colon == s.npos || words.size() != 4 || words[2] != "==" || words[1][0] != 'r' ||
-          !number(words[1].substr(1)) || !number(words[3])) {
-        return no("a condition is written \"if r0 == 1: \"");
+          !number(words[1].substr(1)) || *number(words[1].substr(1)) > last_register ||
+          !number(words[3])) {
+        return no("a condition is written \"if r0 == 1: \", with one of r0 to r15");
       }
       i.only_if = std::pair{*number(words[1].substr(1)), *number(words[3])};
       s = trimmed(s.substr(colon + 2));
@@ -213,7 +219,8 @@ class Reader {
           if (out_.threads[t].name == word.substr(0, dot)) o.thread = static_cast<int>(t);
         }
         const auto n = dot == word.npos ? std::nullopt : number(word.substr(dot + 2));
-        if (o.thread < 0 || !n) return no(fmt::format("\"{}\" is no register of a thread", word));
+        if (o.thread < 0 || !n || *n > last_register)
+          return no(fmt::format("\"{}\" is no register of a thread", word));
         o.index = *n;
         Thread& t = out_.threads[static_cast<std::size_t>(o.thread)];
         t.registers = std::max(t.registers, *n + 1);

@@ -37,6 +37,10 @@ TEST(LitmusReader, RefusesWithLineAndReason) {
       "global x = 0\nP0 in cta 0:\n  ld.weak.u32 r0, [x]\noutcome P0.r0\nallowed 0\n"
       "race x between P0:0 and P0:1\n",
       "\"P0:1\" is no instruction");
+  expect("cluster 0\n", "\"0\" is no number from 1 to 16");
+  expect("P0 in cta 99999:\n", "no number from 0 to 63");
+  expect("P0 in cta 0:\n  if r77 == 1: mov.u32 r0, 1\n", "with one of r0 to r15");
+  expect("P0 in cta 0:\noutcome P0.r99\n", "no register of a thread");
   EXPECT_EQ(refusal("P0 in cta 0:\n" + end), "");
 }
 
@@ -49,6 +53,13 @@ std::string mistake(const std::string& text) {
 TEST(LitmusAxioms, SayWhyNothingCanBeSaid) {
   EXPECT_EQ(mistake("P0 in cta 0:\n  frobnicate.u32 r0, 1\n" + end),
             "P0:0: frobnicate.u32 is not understood, or lacks an operand");
+  const std::string x = "global x = 0\nP0 in cta 0:\n";
+  for (const char* line :
+       {"ld.weak.u32 99, [x]", "ld.weak.u32 r0, 1", "st.weak.u32 r0, 1", "mov.u32 5, 1",
+        "mov.u32 r0", "atom.add.u32 [x], 1", "bar.sync", "if r0 == 0: fence.sc.gpu",
+        "mbarrier.arrive.shared::cta.b64 _, 1", "cp.async.ca.shared.global [x], 4"}) {
+    EXPECT_NE(mistake(x + line + "\n" + end).find("is not understood"), std::string::npos) << line;
+  }
   // Each waits at the barrier that the other one has not come to.
   EXPECT_EQ(mistake("P0 in cta 0:\n  bar.sync 1\n  bar.sync 2\nP1 in cta 0:\n  bar.sync 2\n"
                     "  bar.sync 1\n" +
