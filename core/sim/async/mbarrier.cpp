@@ -146,11 +146,7 @@ void release(Model& machine, Block& block, Mbarrier& b, const Signal& what, Acto
     return;
   }
   Observer& me = machine.member(block, home.rank)->order.of(who.thread / 32);
-  if (what.releases) {
-    me.release(b.arriving, what.scope, by);
-  } else {
-    me.release_relaxed(b.arriving, what.scope, by);
-  }
+  me.arrive(b.arriving, what.releases, what.scope, by);
 }
 
 // Who waits for this phase sees what has completed in it.

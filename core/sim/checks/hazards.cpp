@@ -407,35 +407,45 @@ void watch_operation(Core& x, int lane, Block& block, AsyncOperation& o) {
                    conflict_of(x, who, pass.other(), pass.at()));
     return true;
   };
-  for (const Range& r : o.writes) {
-    pass_over(r, o.work->adds ? Shadow::Kind::atomic : Shadow::Kind::write);
-  }
-  for (const Range& r : o.reads) {
-    Conflict c;
-    if (pass_over(r, Shadow::Kind::read)) continue;
-    if (!find_untold(*x.machine, block, who, r.begin, r.end, c)) continue;
+  const auto tell_untold = [&](const Range& r, const Conflict& c, bool reads) {
     x.reports->hazard(x, lane, "missing_proxy_fence", c.other.pc, [&] {
       const Block& home = home_of(*x.machine, block, c.other);
+      const char* verb = reads ? "reads" : "writes";
       Report report;
       report.sentence = fmt::format(
-          "{} reads byte {} of shared memory through the async proxy, but {} wrote it at {} "
-          "and executed {}: the old bytes may be read",
-          o.work->name, c.offset,
+          "{} {} byte {} of {}shared memory through the async proxy, but {} wrote it at {} "
+          "and executed {}: the old bytes may be {}",
+          o.work->name, verb, c.offset, whose_memory(x, block),
           &home != x.block ? fmt::format("CTA {} of the cluster", home.rank)
                            : fmt::format("warp {}", c.other.thread / 32),
           place_text(*x.machine, block, c),
           c.fenced_too_late ? "its fence.proxy.async only behind what was waited for"
-                            : "no fence.proxy.async since");
+                            : "no fence.proxy.async since",
+          reads ? "read" : "the last");
       report.expected =
           "fence.proxy.async.shared::cta by the threads that write, then a barrier; or behind it, "
           "by the thread that issues this";
       report.found = "no fence between";
-      Evidence::Party reads =
-          lane_at(x, lane, fmt::format("{} reads", o.work->name), place_of(block, r));
-      add_pieces(reads, o.reads);
-      report.evidence = collision(std::move(reads), earlier(x, block, c, "writes"));
+      Evidence::Party mine =
+          lane_at(x, lane, fmt::format("{} {}", o.work->name, verb), place_of(block, r));
+      add_pieces(mine, reads ? o.reads : o.writes);
+      report.evidence = collision(std::move(mine), earlier(x, block, c, "writes"));
       return report;
     });
+  };
+  // st.async and red.async go the generic way (9.7.9.25.2 names bulk copies alone).
+  const ptx::Op op = x.machine->program().code[x.pc].op;
+  const bool generic = op == ptx::Op::st || op == ptx::Op::red;
+  for (const Range& r : o.writes) {
+    Conflict c;
+    const bool untold = !generic && find_untold(*x.machine, block, who, r.begin, r.end, c);
+    const bool races = pass_over(r, o.work->adds ? Shadow::Kind::atomic : Shadow::Kind::write);
+    if (untold && !races) tell_untold(r, c, false);
+  }
+  for (const Range& r : o.reads) {
+    Conflict c;
+    if (pass_over(r, Shadow::Kind::read)) continue;
+    if (find_untold(*x.machine, block, who, r.begin, r.end, c)) tell_untold(r, c, true);
   }
 }
 

@@ -38,12 +38,8 @@ Flow arrive(Core& x, const Code&, Mask m) {
   }
   Block& block = *x.block;
   if (block.order.on()) {
-    const Deed by = deed(x, __builtin_ctz(m));
-    if (releases) {
-      observer(x).release(block.cluster_arriving, Scope::cluster, by);
-    } else {
-      observer(x).release_relaxed(block.cluster_arriving, Scope::cluster, by);
-    }
+    observer(x).arrive(block.cluster_arriving, releases, Scope::cluster,
+                       deed(x, __builtin_ctz(m)));
   }
   block.tensor.arrive(warp.index);
   block.tensor.tell(warp.index, block.tensor_arriving);

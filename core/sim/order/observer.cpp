@@ -94,6 +94,19 @@ void Observer::release_relaxed(Token& token, Scope scope, Deed by) {
   ++epoch_;
 }
 
+void Observer::arrive(Token& token, bool releases, Scope scope, Deed by) {
+  for (const Fenced& f : fenced_) {
+    if (releases && f.scope <= scope) continue;
+    token.part(home_, f.scope, Doubt::none, by).view.join(f.view);
+  }
+  if (releases) {
+    release(token, scope, by);
+  } else {
+    give(token, scope, by, Doubt::relaxed_release);
+    ++epoch_;
+  }
+}
+
 void Observer::acquire(const Token& token, Scope scope, Deed by) {
   for (const Released& part : token.parts) {
     const Doubt why = doubt_of(part, home_, scope);

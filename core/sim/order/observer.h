@@ -124,6 +124,9 @@ class Observer {
   void release(Token& token, Scope scope, Deed by);
   // By a relaxed access: what lies before its fences.
   void release_relaxed(Token& token, Scope scope, Deed by);
+  // At a barrier that counts whoever arrives, whatever the scope: of a release pattern only the scope
+  // of its first operation matters, be it this one or a fence before it.
+  void arrive(Token& token, bool releases, Scope scope, Deed by);
   void acquire(const Token& token, Scope scope, Deed by);
   // By a relaxed access: the next fence acquires it.
   void acquire_relaxed(const Token& token, Scope scope, Deed by);
