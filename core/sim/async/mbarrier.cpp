@@ -354,7 +354,10 @@ void check_visible(Model& machine, Block& block, u32 offset, const Mbarrier& b, 
   const Block& home = home_of(machine, block, who);
   const Observer& user = home.order.of(warp);
   const Agent made_by = block.order.of(maker).me();
-  if (user.has_seen(made_by, b.made_when)) return;
+  if (user.has_seen(made_by, b.made_when) ||
+      user.has_seen(block.order.agent(Completer::inits, maker), b.made_when)) {
+    return;
+  }
   machine.reports.hazard_at(home, who.thread, who.pc, "mbarrier_not_visible", b.made_at, [&] {
     Report r;
     r.sentence = fmt::format(
@@ -492,6 +495,7 @@ bool init_mbarrier(Model& machine, Block& block, u32 offset, u32 count, Actor wh
     b.made_when = block.order.of(who.thread / 32).epoch();
     b.agent = block.order.agent(Completer::mbarrier, offset);
     b.round = block.order.next_epoch();
+    b.place = (block.number + 1) << 32 | offset;
   }
   store(machine, block, offset, b, pack({count, count, 0, false}), who);
   block.mbarriers[offset] = std::move(b);

@@ -96,6 +96,7 @@ struct Mbarrier {
   std::vector<Visits> visits;  // of at most most_visits
   static constexpr std::size_t most_visits = 96;
   Token arriving, completed;  // what those who arrive tell; of the phase before
+  std::uint64_t place = 0;    // among those of Observer::acquire()
   // What completes in this phase, as an agent of the block, and its epoch.
   Agent agent;
   std::uint32_t round = 0;

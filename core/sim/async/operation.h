@@ -116,7 +116,8 @@ struct AsyncOperation {
   std::uint64_t leader_number = 0;
   // Operations of the block that have to be complete first, whatever their pipes; by their numbers.
   std::vector<std::uint64_t> behind;
-  std::vector<Range> reads, writes;  // of the block's shared memory, while it is in flight
+  std::vector<std::uint32_t> copies;  // by cp.async, that it tells of (core/sim/order/shadow.h)
+  std::vector<Range> reads, writes;   // of the block's shared memory, while it is in flight
   // What its thread had done and seen when it was issued, where its arrivals pass that on.
   std::shared_ptr<const View> seen;
   // Of global memory: from the first of its pieces to the last, while it reads or writes them.

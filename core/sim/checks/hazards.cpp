@@ -351,6 +351,8 @@ bool find_untold(const Model& machine, const Block& block, const Observer& who, 
                  std::uint64_t end, Conflict& out) {
   const auto untold = [&](std::uint64_t first, std::uint64_t last, const Shadow::Touch& written) {
     if (written.async) return false;
+    // Who writes over an mbarrier is told so where it is used.
+    if (machine.program().code[written.pc].op == ptx::Op::mbarrier) return false;
     Agent agent = written.agent;
     std::uint32_t epoch = written.epoch;
     if (written.operation) {

@@ -124,8 +124,13 @@ Scope fence_scope(const ptx::Modifiers& how) {
 template <bool sc>
 Flow fence(Core& x, const Code&, Mask m) {
   if (!x.block->order.on()) return Flow::next;
-  const Scope scope = fence_scope(x.machine->program().code[x.pc].modifiers);
+  const ptx::Modifiers& how = x.machine->program().code[x.pc].modifiers;
+  const Scope scope = fence_scope(how);
   Observer& me = observer(x);
+  if (how.has(ptx::Field::mbarrier_init)) {
+    me.fence_inits(x.block->order.agent(Completer::inits, x.warp->index));
+    return Flow::next;
+  }
   me.fence(scope);
   if (!sc) return Flow::next;
   const Deed by = deed(x, __builtin_ctz(m));

@@ -38,8 +38,7 @@ Flow arrive(Core& x, const Code&, Mask m) {
   }
   Block& block = *x.block;
   if (block.order.on()) {
-    observer(x).arrive(block.cluster_arriving, releases, Scope::cluster,
-                       deed(x, __builtin_ctz(m)));
+    observer(x).arrive(block.cluster_arriving, releases, Scope::cluster, deed(x, __builtin_ctz(m)));
   }
   block.tensor.arrive(warp.index);
   block.tensor.tell(warp.index, block.tensor_arriving);

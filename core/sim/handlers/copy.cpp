@@ -122,7 +122,9 @@ void end_copy(Model& machine, Block& block, Copy& copy, Mask done, const CopyEnd
       block.order.shared.divide(begin, begin + copy.bytes, copy.operation, part);
     }
   }
-  machine.completions.end(part, end.agent, end.epoch);
+  if (part != copy.operation || machine.completions.in_flight(part)) {
+    machine.completions.end(part, end.agent, end.epoch);
+  }
 }
 
 // Completes the copies of lanes m that `which` chooses: who has seen `end` has seen them.
@@ -190,6 +192,8 @@ bool complete_earlier(Model& machine, Block& block, AsyncOperation& o) {
     end = {b->second.agent, b->second.round};
     warp.copies.told.push_back(end);
   }
+  // Of what the thread has waited for meanwhile it tells as well.
+  for (const u32 copy : o.copies) machine.completions.end(copy, end.agent, end.epoch);
   complete(machine, block, warp, static_cast<Mask>(o.words[0]), end,
            [&](const Copy& copy, int lane) {
              if (copy.order >= o.words[1]) return false;
@@ -219,6 +223,9 @@ Flow arrive(Core& x, const Code& c, Mask m) {
     m &= ~together;
     o.arrivals = static_cast<u32>(__builtin_popcount(together));
     o.words = {together, x.warp->copies.issued};
+    for (const Copy& copy : x.warp->copies.open) {
+      if (copy.operation && (copy.mask & together)) o.copies.push_back(copy.operation);
+    }
     // What earlier ones tell of is complete too: they do not come later, and tell of it themselves.
     for (const AsyncOperation& other : x.block->flight.operations) {
       if (other.work == &arrival && other.thread / 32 == x.warp->index) {

@@ -273,9 +273,9 @@ void acquire(Core& x, int lane, Mbarrier& b, const ptx::Modifiers& how) {
   Observer& me = observer(x);
   note_completion(b, me.me(), me.epoch());
   if (is_relaxed(how)) {
-    me.acquire_relaxed(b.completed, scope_of(how), deed(x, lane));
+    me.acquire_relaxed(b.completed, scope_of(how), deed(x, lane), b.place);
   } else {
-    me.acquire(b.completed, scope_of(how), deed(x, lane));
+    me.acquire(b.completed, scope_of(how), deed(x, lane), b.place);
   }
 }
 

@@ -323,17 +323,17 @@ void meet_peer(Core& x) {
 
 // What an access that synchronises tells others, and is told, at `flag` (8.8, "Release and acquire
 // patterns"). A write ends what was told there before it; an atomic passes on what reaches it.
-void meet_at(Observer& me, Token& flag, Shadow::Kind kind, const ptx::Instruction& i, Scope scope,
-             Deed by) {
+void meet_at(Observer& me, Token& flag, u64 place, Shadow::Kind kind, const ptx::Instruction& i,
+             Scope scope, Deed by) {
   constexpr std::uint8_t acquire = 3, release = 4, acq_rel = 5;  // words of Field::order
   const std::uint8_t order = i.modifiers[ptx::Field::order];
   const bool atomic = kind == Shadow::Kind::atomic;
   // red reads nothing that its thread could act on.
   if (kind == Shadow::Kind::read || (atomic && i.op != ptx::Op::red)) {
     if (order == acquire || order == acq_rel) {
-      me.acquire(flag, scope, by);
+      me.acquire(flag, scope, by, place);
     } else {
-      me.acquire_relaxed(flag, scope, by);
+      me.acquire_relaxed(flag, scope, by, place);
     }
   }
   if (kind == Shadow::Kind::read) return;
@@ -388,7 +388,8 @@ void watch_access(Core& x, const Code& c, Shadow::Kind kind, const Region& regio
         tensor.tell(x.warp->index, met);
       }
       Token& flag = shared ? owner.order.flags[offsets[lane]] : x.machine->flags[address];
-      meet_at(observer(x), flag, kind, i, access.scope, deed(x, lane));
+      meet_at(observer(x), flag, shared ? (owner.number + 1) << 32 | offsets[lane] : address, kind,
+              i, access.scope, deed(x, lane));
     }
     meet_peer(x);
   }

@@ -14,7 +14,7 @@ namespace tilescope::sim {
 constexpr std::uint32_t most_warps = 32;  // of a block
 
 // What operations complete on, one after the other: each is an agent.
-enum class Completer : std::uint8_t { mbarrier, tensor_core, products };
+enum class Completer : std::uint8_t { mbarrier, tensor_core, products, inits };
 
 class BlockOrder {
  public:
@@ -25,7 +25,7 @@ class BlockOrder {
   Observer& of(std::uint32_t warp) { return warps_[warp]; }
   const Observer& of(std::uint32_t warp) const { return warps_[warp]; }
   // The agent of an mbarrier (its offset), of the tcgen05 instructions of a thread, of the products
-  // of a warpgroup.
+  // of a warpgroup; and the one that stands for the mbarriers that a warp has initialised.
   Agent agent(Completer what, std::uint32_t which);
   // A number that no epoch of such an agent has had yet.
   std::uint32_t next_epoch() { return ++epochs_; }

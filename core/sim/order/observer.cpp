@@ -107,7 +107,10 @@ void Observer::arrive(Token& token, bool releases, Scope scope, Deed by) {
   }
 }
 
-void Observer::acquire(const Token& token, Scope scope, Deed by) {
+void Observer::acquire(const Token& token, Scope scope, Deed by, std::uint64_t place) {
+  if (place && !offered_.empty()) {
+    take_offered(scope, [&](const Offered& o) { return o.place == place; });
+  }
   for (const Released& part : token.parts) {
     const Doubt why = doubt_of(part, home_, scope);
     if (why == Doubt::none) {
@@ -118,31 +121,42 @@ void Observer::acquire(const Token& token, Scope scope, Deed by) {
   }
 }
 
-void Observer::acquire_relaxed(const Token& token, Scope scope, Deed by) {
+void Observer::acquire_relaxed(const Token& token, Scope scope, Deed by, std::uint64_t place) {
   for (const Released& part : token.parts) {
     const Doubt why = doubt_of(part, home_, scope);
     take_likely(part, why == Doubt::none ? Doubt::relaxed_acquire : why, by);
     if (why != Doubt::none) continue;
     const auto known = std::find_if(offered_.begin(), offered_.end(), [&](const Offered& o) {
-      return o.scope == scope && o.part.scope == part.scope && same(o.part.home, part.home);
+      return o.place == place && o.scope == scope && o.part.scope == part.scope &&
+             same(o.part.home, part.home);
     });
     if (known == offered_.end()) {
-      offered_.push_back({part, scope, by});
+      offered_.push_back({part, scope, place});
     } else {
       known->part.view.join(part.view);
     }
   }
 }
 
-// The fence is the last operation of an acquire pattern, and the first of a release pattern: its
-// scope counts, too.
-void Observer::fence(Scope scope) {
+// The last operation of an acquire pattern has this scope, which counts, too.
+template <class Which>
+void Observer::take_offered(Scope scope, Which which) {
   const auto taken = [&](const Offered& o) {
-    if (!includes(scope, home_, o.part.home)) return false;
+    if (!which(o) || !includes(scope, home_, o.part.home)) return false;
     take(o.part);
     return true;
   };
   offered_.erase(std::remove_if(offered_.begin(), offered_.end(), taken), offered_.end());
+}
+
+void Observer::fence_inits(Agent inits) {
+  Fenced own{Scope::cluster, {}};
+  own.view.seen.see(inits, epoch_++);
+  fenced_.push_back(std::move(own));
+}
+
+void Observer::fence(Scope scope) {
+  take_offered(scope, [](const Offered&) { return true; });
   const auto covered = [&](const Fenced& f) { return f.scope <= scope; };
   fenced_.erase(std::remove_if(fenced_.begin(), fenced_.end(), covered), fenced_.end());
   fenced_.insert(fenced_.begin(), {scope, sure_});

@@ -124,13 +124,17 @@ class Observer {
   void release(Token& token, Scope scope, Deed by);
   // By a relaxed access: what lies before its fences.
   void release_relaxed(Token& token, Scope scope, Deed by);
-  // At a barrier that counts whoever arrives, whatever the scope: of a release pattern only the scope
-  // of its first operation matters, be it this one or a fence before it.
+  // At a barrier that counts whoever arrives, whatever the scope: of a release pattern only the
+  // scope of its first operation matters, be it this one or a fence before it.
   void arrive(Token& token, bool releases, Scope scope, Deed by);
-  void acquire(const Token& token, Scope scope, Deed by);
+  // At `place`, which is one of memory: what was read there relaxed is acquired, too. 0: no such.
+  void acquire(const Token& token, Scope scope, Deed by, std::uint64_t place = 0);
   // By a relaxed access: the next fence acquires it.
-  void acquire_relaxed(const Token& token, Scope scope, Deed by);
+  void acquire_relaxed(const Token& token, Scope scope, Deed by, std::uint64_t place = 0);
   void fence(Scope scope);
+  // fence.mbarrier_init: as a fence of the cluster, for what `inits` stands for alone: what the
+  // warp has initialised.
+  void fence_inits(Agent inits);
   // Without scopes and doubts: a barrier of its block.
   void release(View& view);
   void acquire(const View& view);
@@ -155,7 +159,7 @@ class Observer {
   struct Offered {
     Released part;
     Scope scope;  // of who read it
-    Deed by;
+    std::uint64_t place;
   };
   struct ProxyFence {
     std::uint32_t epoch, lanes;
@@ -163,6 +167,8 @@ class Observer {
 
   void give(Token& token, Scope scope, Deed by, Doubt doubt) const;
   void take(const Released& part);
+  template <class Which>
+  void take_offered(Scope scope, Which which);
   void take_likely(const Released& part, Doubt why, Deed by);
 
   Agent me_;

@@ -26,12 +26,26 @@ bool writes(Shadow::Kind kind) {
 }  // namespace
 
 u32 Completions::begin() {
-  all_.push_back({{}, never});
+  all_.push_back({});
   return static_cast<u32>(all_.size());
 }
 
 void Completions::end(u32 operation, Agent on, u32 epoch) {
-  all_[operation - 1] = {on, epoch};
+  Operation& first = all_[operation - 1];
+  if (first.epoch == never) {
+    first = {on, epoch, none};
+    return;
+  }
+  all_.push_back({on, epoch, first.also});
+  all_[operation - 1].also = static_cast<u32>(all_.size());
+}
+
+bool Completions::is_seen(u32 operation, const Observer& who) const {
+  for (; operation; operation = all_[operation - 1].also) {
+    const Operation& o = all_[operation - 1];
+    if (o.epoch != never && who.has_seen(o.on, o.epoch)) return true;
+  }
+  return false;
 }
 
 void Shadow::start(u64 bytes) {
@@ -60,8 +74,7 @@ Shadow::Pass::Pass(Shadow& shadow, const Observer& who, const Completions& compl
 bool Shadow::Pass::is_ordered(const Touch& earlier) const {
   if (!earlier.operation) return who_->has_seen(earlier.agent, earlier.epoch);
   if (completions_->in_flight(earlier.operation)) return earlier.kind != Kind::copy;
-  return who_->has_seen(completions_->on(earlier.operation),
-                        completions_->epoch(earlier.operation));
+  return completions_->is_seen(earlier.operation, *who_);
 }
 
 // Both strong, and each includes the other in its scope (8.7, "Morally strong operations").

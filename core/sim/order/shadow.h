@@ -20,13 +20,14 @@
 
 namespace tilescope::sim {
 
-// When asynchronous operations are over: in which epoch of what they complete on. Until then they
-// are in flight.
+// When asynchronous operations are over: in which epoch of what they complete on, which may be
+// several things. Until then they are in flight.
 class Completions {
  public:
   static constexpr std::uint32_t none = 0, never = ~0u;
   std::uint32_t begin();  // a number for an operation
   void end(std::uint32_t operation, Agent on, std::uint32_t epoch);
+  bool is_seen(std::uint32_t operation, const Observer& who) const;
   bool in_flight(std::uint32_t operation) const { return epoch(operation) == never; }
   Agent on(std::uint32_t operation) const { return all_[operation - 1].on; }
   std::uint32_t epoch(std::uint32_t operation) const { return all_[operation - 1].epoch; }
@@ -36,6 +37,7 @@ class Completions {
   struct Operation {
     Agent on;
     std::uint32_t epoch = never;
+    std::uint32_t also = none;  // another that says when it is over
   };
   std::vector<Operation> all_;
 };

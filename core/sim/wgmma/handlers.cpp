@@ -308,7 +308,7 @@ bool was_copied_unheard(Core& x, const Range& r) {
   const Completions& completions = x.machine->completions;
   return x.block->order.shared.any_writer(r.begin, r.end, [&](u64, u64, const Shadow::Touch& by) {
     return by.async && by.operation && !completions.in_flight(by.operation) &&
-           !observer(x).has_seen(completions.on(by.operation), completions.epoch(by.operation));
+           !completions.is_seen(by.operation, observer(x));
   });
 }
 
