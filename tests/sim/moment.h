@@ -64,7 +64,9 @@ inline void add(Digest& d, const sim::Block& b) {
   for (const sim::Warp& w : b.warps) add(d, w);
   add(d, b.shared);
   add(d, b.local);
-  d.add(b.races.now());
+  for (std::uint32_t w = 0; b.order.on() && w < b.warps.size(); ++w) {
+    d.add(b.order.of(w).epoch());
+  }
   for (const sim::Barrier& barrier : b.barriers) d.add(barrier.arrived);
   for (const auto& [offset, m] : b.mbarriers) {
     d.add(offset);

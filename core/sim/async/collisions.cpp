@@ -79,7 +79,7 @@ void Flights::tell_copied_twice(Core& x, const Block& block, const AsyncOperatio
 // An operation that begins: does another in flight write what it uses, or use what it writes? Is
 // what it touches ordered after what threads did, and has the async proxy been told of what they
 // wrote?
-bool Flights::check_operands(Core& x, int lane, Block& block, const AsyncOperation& o) {
+bool Flights::check_operands(Core& x, int lane, Block& block, AsyncOperation& o) {
   const auto collides = [&](const AsyncOperation& other, const std::vector<Range>& mine,
                             const std::vector<Range>& theirs, const char* does, const char* did) {
     for (const Range& r : mine) {
@@ -114,10 +114,7 @@ bool Flights::check_operands(Core& x, int lane, Block& block, const AsyncOperati
     }
   }
   for (const Range& r : o.writes) spoil_mbarriers(block, r, o.thread, o.pc);
-  // What others of the cluster write here is watched while it is in flight only.
-  if (block.races.on() && (&block == x.block || o.writes.empty())) {
-    watch_operation(x, lane, block, o);
-  }
+  if (block.order.on()) watch_operation(x, lane, block, o);
   return true;
 }
 
@@ -126,10 +123,9 @@ bool Flights::check_operands(Core& x, int lane, Block& block, const AsyncOperati
 // missing is a barrier behind that wait: a race, which either may win (CuTeDSL's dense GEMM for
 // sm_120 relies on the store; in tests/sim/programs/bulk_source_overwritten_unheard_hazard.ptx an
 // H100 stored the new bytes). Where the warp does know of the store, nobody has waited for it.
-bool Flights::is_race_with_store(const Block& block, const Races::Access& access,
-                                 const AsyncOperation& o) {
-  return is_store(o) && o.issuer == block.rank && access.warp != o.thread / 32 &&
-         !block.races.has_seen(access.warp, o.thread / 32, o.since);
+bool Flights::is_race_with_store(Core& x, const Block& block, const AsyncOperation& o) {
+  return is_store(o) && o.issuer == block.rank &&
+         !observer(x).has_seen(block.order.of(o.thread / 32).me(), o.since);
 }
 
 void Flights::let_store_read(Block& block, const AsyncOperation& o) {
@@ -139,15 +135,15 @@ void Flights::let_store_read(Block& block, const AsyncOperation& o) {
 }
 
 // A thread touches shared memory of a block: may it, with what is in flight there?
-void Flights::check_access(Core& x, Block& block, const Races::Access& access) {
-  const bool writes = access.kind != Races::Kind::read;
+void Flights::check_access(Core& x, Block& block, const MemoryAccess& access) {
+  const bool writes = access.kind != Shadow::Kind::read;
   Range all{~0u, 0};  // that the warp touches
   for (Mask rest = access.mask; rest; rest &= rest - 1) {
     const auto begin = static_cast<u32>(access.offsets[__builtin_ctz(rest)]);
     all = {std::min(all.begin, begin), std::max(all.end, begin + access.bytes)};
   }
   for (const AsyncOperation& o : block.flight.operations) {
-    if (o.work->adds && access.kind == Races::Kind::atomic) continue;
+    if (o.work->adds && access.kind == Shadow::Kind::atomic) continue;
     for (const bool written : {true, false}) {
       if (!written && !writes) continue;
       for (const Range& r : written ? o.writes : o.reads) {
@@ -158,15 +154,15 @@ void Flights::check_access(Core& x, Block& block, const Races::Access& access) {
 }
 
 // The first lane that touches a range of an operation is at fault.
-bool Flights::collides(Core& x, Block& block, const Races::Access& access, const AsyncOperation& o,
+bool Flights::collides(Core& x, Block& block, const MemoryAccess& access, const AsyncOperation& o,
                        const Range& r, bool written) {
   for (Mask rest = access.mask; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     const auto begin = static_cast<u32>(access.offsets[lane]);
     if (!r.meets({begin, begin + access.bytes})) continue;
-    const bool race = !written && is_race_with_store(block, access, o);
+    const bool race = !written && is_race_with_store(x, block, o);
     const bool has_read = !written && is_store(o) && o.stage != Stage::issued;
-    const bool reads = access.kind == Races::Kind::read;
+    const bool reads = access.kind == Shadow::Kind::read;
     const std::string_view name = ptx::opcode(model_->program().code[x.pc].op).name;
     Report told;
     told.sentence =

@@ -109,10 +109,9 @@ void take_global(const Model& machine, const Region& from, u64 offset, u32 bytes
 void take_shared(const Model& machine, const Block& block, u32 offset, u32 bytes, AsyncOperation& o,
                  u64 at) {
   take(block.shared, offset, bytes, o, at);
-  Races::Conflict c;
-  if (!machine.options.lazy || !block.races.on()) return;
+  if (!machine.options.lazy || !block.order.on()) return;
   for (u32 k = 0; k < bytes; k += 4) {
-    if (!block.races.unfenced(o.thread / 32, offset + k, offset + k + 4, block.shared, c)) continue;
+    if (!is_untold(machine, block, o, offset + k, offset + k + 4)) continue;
     if (o.undefined.empty()) o.undefined.assign(o.bytes.size(), 0);
     std::fill_n(o.undefined.begin() + static_cast<std::ptrdiff_t>(at + k), 4, std::uint8_t{0xff});
   }

@@ -186,12 +186,11 @@ bool Flights::issue(Core& x, int lane, AsyncOperation o) {
 
 bool Flights::issue(Core& x, int lane, Block& block, AsyncOperation o) {
   Flight& flight = block.flight;
-  release_elsewhere(x);
   o.number = flight.issued++;
   o.thread = x.warp->index * 32 + static_cast<u32>(lane);
   o.pc = x.pc;
   o.issuer = x.block->rank;
-  if (x.block == &block && block.races.on()) o.since = block.races.tick();
+  if (block.order.on()) o.since = observer(x).epoch();
   for (u32 rank = 0; o.mbarrier != no_mbarrier && rank < model_->cluster_size; ++rank) {
     if (!o.arrives_at(rank, block.rank)) continue;
     Block* at = reach(x, lane, rank);
@@ -258,7 +257,14 @@ void Flights::end_guards(Block& block, AsyncOperation& o) {
           return g.leader == block.rank && g.leader_number == o.number;
         });
     if (guard == operations.end()) continue;
-    settle_by_agent(other, *guard);
+    if (o.mbarrier != no_mbarrier) {
+      guard->mbarrier = o.mbarrier;
+      guard->targets = o.targets ? o.targets : 1u << block.rank;
+      settle_there(other, *guard);
+      guard->mbarrier = no_mbarrier;
+    } else {
+      settle(*guard, o.by, o.by_epoch);
+    }
     operations.erase(guard);
   }
   o.guards = 0;
@@ -289,7 +295,7 @@ bool Flights::advance(Block& block, std::size_t index) {
   do {
     const Moment happens = moment_after(*o.work, o.stage);
     o.stage = static_cast<Stage>(static_cast<int>(o.stage) + 1);
-    if (o.stage == Stage::complete && o.mbarrier != no_mbarrier) settle_by_agent(block, o);
+    if (o.stage == Stage::complete && o.mbarrier != no_mbarrier) settle_there(block, o);
     if (happens && !happens(*model_, block, o)) return false;
     model_->global_watch.leave_global(o);
     end_guards(block, o);
@@ -323,10 +329,10 @@ bool Flights::signal_completion(Block& block, const AsyncOperation& o) {
   Signal signal;
   signal.complete_bytes = o.transactions;
   signal.arrivals = o.arrivals;
-  auto seen = o.seen.begin();
+  signal.seen = o.seen.get();
+  if (o.seen) signal.by = {o.by, o.by_epoch, 0};
   for (u32 rank = 0; rank < model_->cluster_size; ++rank) {
     if (!o.arrives_at(rank, block.rank)) continue;
-    signal.seen = o.seen.empty() ? nullptr : &*seen++;
     Block& at = *model_->member(block, rank);
     const Block& by = model_->issuer(block, o);
     if (at.ended) {
@@ -360,27 +366,25 @@ bool Flights::arrives_too_late(const Block& by, const AsyncOperation& o, u32 ran
   return false;
 }
 
-u32 Flights::agent(Block& block, const AsyncOperation& o) {
-  if (!block.races.on()) return 0;
-  const u32 warp = o.thread / 32;
-  return is_group_product(o) ? block.races.products(warp) : block.races.operations(warp);
-}
-
-// Its ranges are free again: for those who have seen `warp` up to now.
-void Flights::settle(Block& block, AsyncOperation& o, u32 warp) {
-  if (block.races.on()) {
-    for (const Range& r : o.reads) block.races.settle(warp, o.pc, r.begin, r.end, false);
-    for (const Range& r : o.writes) block.races.settle(warp, o.pc, r.begin, r.end, true);
-  }
+// Its ranges are free again: for those who have seen `by` up to `epoch`.
+void Flights::settle(AsyncOperation& o, Agent by, u32 epoch) {
+  if (o.order) model_->completions.end(o.order, by, epoch);
   o.reads.clear();
   o.writes.clear();
 }
 
-u32 Flights::settle_by_agent(Block& block, AsyncOperation& o) {
-  const u32 by = agent(block, o);
-  settle(block, o, by);
-  release_operations(*model_, block, by);
-  return by;
+// For those who wait for the phase of the mbarrier in which it completes: the one in the block, or
+// else the first.
+void Flights::settle_there(Block& block, AsyncOperation& o) {
+  for (u32 i = 0; i < model_->cluster_size; ++i) {
+    const u32 rank = (block.rank + i) % model_->cluster_size;
+    if (!o.arrives_at(rank, block.rank)) continue;
+    const Mbarriers& there = model_->member(block, rank)->mbarriers;
+    const auto b = there.find(o.mbarrier);
+    if (b == there.end()) continue;
+    return settle(o, b->second.agent, b->second.round);
+  }
+  settle(o, {}, Completions::never);
 }
 
 void Flights::wake_groups(Block& block, u32 warp) {
@@ -479,7 +483,9 @@ bool Flights::await_groups(Block& block, u32 thread, u32 limit, bool reads_only)
     if (awaited(o) && o.stage < (reads_only ? Stage::read : Stage::complete)) return false;
   }
   for (AsyncOperation& o : operations) {
-    if (awaited(o)) settle(block, o, thread / 32);
+    if (!awaited(o)) continue;
+    const Observer* by = block.order.on() ? &block.order.of(thread / 32) : nullptr;
+    settle(o, by ? by->me() : Agent{}, by ? by->epoch() : Completions::never);
   }
   operations.erase(
       std::remove_if(operations.begin(), operations.end(),

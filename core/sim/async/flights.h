@@ -26,7 +26,7 @@ class Flights {
   bool await_groups(Block& block, std::uint32_t thread, std::uint32_t limit, bool reads_only);
   // A thread accesses a block's shared memory while something is in flight there: a fault where
   // they collide.
-  void check_access(Core& x, Block& block, const Races::Access& access);
+  void check_access(Core& x, Block& block, const MemoryAccess& access);
   void spoil_mbarriers(Block& block, const Range& bytes, std::uint32_t thread, std::uint32_t pc);
   // The warp's turn ends behind this instruction: it can but try again.
   void end_turn(Core& x);
@@ -37,9 +37,8 @@ class Flights {
   // The rest of an operation's moments come now, as the obvious order has it. False: they may not:
   // it is held up, or it is to be late (--lazy).
   bool finish(Block& block, std::uint64_t number);
-  // What an operation used is free again, for those who wait for what its pipe completes. Answers
-  // the agent.
-  std::uint32_t settle_by_agent(Block& block, AsyncOperation& operation);
+  // What an operation used is free again, for those who have seen `by` up to `epoch`.
+  void settle(AsyncOperation& operation, Agent by, std::uint32_t epoch);
 
   // ---- for who goes on next ----
   // An instruction that issues is executed, and counted: from now on goes the time of its
@@ -61,21 +60,19 @@ class Flights {
 
  private:
   std::uint64_t delay(const Block& block, const AsyncOperation& operation);
-  bool check_operands(Core& x, int lane, Block& block, const AsyncOperation& operation);
-  bool collides(Core& x, Block& block, const Races::Access& access, const AsyncOperation& operation,
+  bool check_operands(Core& x, int lane, Block& block, AsyncOperation& operation);
+  bool collides(Core& x, Block& block, const MemoryAccess& access, const AsyncOperation& operation,
                 const Range& range, bool written);
   static bool is_same_copy(const AsyncOperation& operation, const AsyncOperation& other);
   void tell_copied_twice(Core& x, const Block& block, const AsyncOperation& operation,
                          const AsyncOperation& other);
-  static bool is_race_with_store(const Block& block, const Races::Access& access,
-                                 const AsyncOperation& operation);
+  static bool is_race_with_store(Core& x, const Block& block, const AsyncOperation& operation);
   void let_store_read(Block& block, const AsyncOperation& operation);
   bool arrives_too_late(const Block& by, const AsyncOperation& operation, std::uint32_t rank);
   void end_guards(Block& block, AsyncOperation& operation);
   bool signal_completion(Block& block, const AsyncOperation& operation);
   bool leave_to_peer(const Block& block, const AsyncOperation& operation);
-  static std::uint32_t agent(Block& block, const AsyncOperation& operation);
-  static void settle(Block& block, AsyncOperation& operation, std::uint32_t warp);
+  void settle_there(Block& block, AsyncOperation& operation);
   static void wake_groups(Block& block, std::uint32_t warp);
 
   Model* model_;

@@ -21,8 +21,8 @@ const char* verb_of(GlobalUse use) {
   return use == GlobalUse::reads ? "reads" : use == GlobalUse::writes ? "writes" : "updates";
 }
 
-const char* verb_of(Races::Kind kind) {
-  return kind == Races::Kind::read ? "reads" : kind == Races::Kind::atomic ? "updates" : "writes";
+const char* verb_of(Shadow::Kind kind) {
+  return kind == Shadow::Kind::read ? "reads" : kind == Shadow::Kind::atomic ? "updates" : "writes";
 }
 
 // "byte 16 of buffer B"
@@ -67,6 +67,10 @@ bool goes_through_async_proxy(const ptx::Program& program) {
 
 void GlobalWatch::begin() {
   watches_proxies_ = model_->options.races && goes_through_async_proxy(model_->program());
+  const auto& code = model_->program().code;
+  const bool has_products = std::any_of(
+      code.begin(), code.end(), [](const ptx::Instruction& i) { return i.op == ptx::Op::wgmma; });
+  tells_lanes_apart_ = model_->options.races && (watches_proxies_ || has_products);
   for (Region& r : model_->regions) {
     if (!watches_proxies_) break;
     r.remember_times();
@@ -260,7 +264,7 @@ void GlobalWatch::watch_others(Core& x, int lane, const AsyncOperation& o) {
   }
 }
 
-void GlobalWatch::watch_global(Core& x, const Races::Access& access, const Region& region) {
+void GlobalWatch::watch_global(Core& x, const MemoryAccess& access, const Region& region) {
   const auto lane_range = [&](int lane) {
     const u64 begin = region.base() + access.offsets[lane];
     return GlobalRange{begin, begin + access.bytes};
@@ -273,8 +277,8 @@ void GlobalWatch::watch_global(Core& x, const Races::Access& access, const Regio
   for (const Block& block : model_->blocks) {
     for (const AsyncOperation& o : block.flight.operations) {
       const GlobalUse use = o.work->global;
-      const bool harmless = use == GlobalUse::reads     ? access.kind == Races::Kind::read
-                            : use == GlobalUse::reduces ? access.kind == Races::Kind::atomic
+      const bool harmless = use == GlobalUse::reads     ? access.kind == Shadow::Kind::read
+                            : use == GlobalUse::reduces ? access.kind == Shadow::Kind::atomic
                                                         : false;
       if (harmless || !o.global.meets(all)) continue;
       const std::vector<GlobalRange> pieces = pieces_of(o);

@@ -16,6 +16,8 @@ class GlobalWatch {
 
   void begin();                                              // the program and its memory are known
   bool watches_proxies() const { return watches_proxies_; }  // the program goes through several
+  // A lane's fence.proxy.async is for what it has written itself: who wrote shared memory matters.
+  bool tells_lanes_apart() const { return tells_lanes_apart_; }
 
   // Lanes m tell the async proxy, or the proxy of tensor maps, of what they wrote; a lane that uses
   // a map asks for it.
@@ -23,7 +25,7 @@ class GlobalWatch {
   void acquire_map(Core& x, std::uint64_t address);
   void watch_map(Core& x, int lane, std::uint64_t address);
   // A thread accesses global memory that an operation in flight uses.
-  void watch_global(Core& x, const Races::Access& access, const Region& region);
+  void watch_global(Core& x, const MemoryAccess& access, const Region& region);
   // Was this byte written by a thread that has not told the async proxy since?
   bool is_untold(const Region& region, std::uint64_t offset) const;
   // An operation begins to use global memory, and may have come to where it does no more.
@@ -38,7 +40,7 @@ class GlobalWatch {
 
   Model* model_;
   Proxies proxies_;
-  bool watches_proxies_ = false;
+  bool watches_proxies_ = false, tells_lanes_apart_ = false;
 };
 
 }  // namespace tilescope::sim

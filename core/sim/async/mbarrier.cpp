@@ -129,36 +129,33 @@ void note_visit(Mbarrier& b, const Signal& what, Actor who, u32 rank, u64 now) {
   v->brings = v->brings || what.complete_bytes;
 }
 
-// What the actor did, and has seen, goes to those who will wait for this phase. A thread of another
-// block stands for all of that one (core/sim/machine/cluster.cpp); where it is relaxed, or its
-// scope is .cta, which does not include the waiter (8.5, 8.7: not morally strong), it passes on
-// only what was released to the cluster before. An operation passes on what was done by operations;
-// what its thread had seen only where the instruction orders that, too: of cp.async.mbarrier.arrive
-// and complete-tx PTX says that they do not (8.9.1.1).
+// What the actor did, and has seen, goes to those who will wait for this phase. An operation passes
+// on what it did itself; what its thread had seen only where the instruction orders that, too: of
+// cp.async.mbarrier.arrive and complete-tx PTX says that they do not (8.9.1.1).
 void release(Model& machine, Block& block, Mbarrier& b, const Signal& what, Actor who) {
-  Races& races = block.races;
-  if (!races.on()) return;
-  const u32 warp = who.thread / 32;
-  const bool narrow = is_remote(block, who) && !who.operation && !(what.releases && !what.in_cta);
-  for (u32 r = 0; narrow && r < machine.cluster_size; ++r) {
-    machine.member(block, r)->told_narrowly = true;
-  }
-  if (block.told_narrowly && is_remote(block, who)) b.heard_arriving = races.tick();
+  if (!block.order.on()) return;
+  const Block& home = home_of(machine, block, who);
+  const Deed by{static_cast<u32>(home.number), who.thread, who.pc};
   if (who.operation) {
-    races.release_agents(warp, b.arriving);
-    if (what.seen) Races::join(b.arriving, *what.seen);
-  } else if (is_remote(block, who)) {
-    races.release_published(b.arriving);
-    if (what.releases && !what.in_cta) {
-      races.release(races.agent_of_rank(who.rank, warp), b.arriving);
-      return;
-    }
-    if (what.releases) b.narrow = who;
-  } else if (what.releases) {
-    races.release(warp, b.arriving);
-  } else {
-    races.release_fenced(warp, b.arriving);
+    if (!what.seen) return;
+    Released part;
+    part.view = *what.seen;
+    part.home = block.order.of(0).home();  // it arrives for the block's threads, whatever scope
+    part.by = by;
+    b.arriving.add(part);
+    return;
   }
+  Observer& me = machine.member(block, home.rank)->order.of(who.thread / 32);
+  me.arrive(b.arriving, what.releases, what.scope, by);
+}
+
+// Who waits for this phase sees what has completed in it.
+void release_completions(const Block& block, Mbarrier& b) {
+  if (!block.order.on()) return;
+  Released part;
+  part.view.seen.see(b.agent, b.round);
+  part.home = block.order.of(0).home();
+  b.arriving.add(part);
 }
 
 // Those who sleep in a try_wait for a phase before the one that is complete now.
@@ -190,17 +187,16 @@ void wake(Block& block, u32 offset, const Mbarrier& b) {
 }
 
 bool complete_phase(Model& machine, Block& block, u32 offset, Mbarrier& b, MbarrierBits& bits,
-                    Actor who) {
+                    Actor who, const Knowledge& known_by = {}) {
   ++b.phase;
   bits.odd = !bits.odd;
   bits.pending = bits.expected;
-  b.completed = b.arriving;
-  b.arriving = {};
+  release_completions(block, b);
+  b.completed = std::move(b.arriving);
+  b.arriving.clear();
+  b.round = block.order.next_epoch();
   b.tensor_completed = std::move(b.tensor_arriving);
   b.tensor_arriving = {};
-  b.narrow_before = std::exchange(b.narrow, {0, Mbarrier::no_instruction});
-  b.heard_completed = std::exchange(b.heard_arriving, 0);
-  if (block.races.on()) b.completed_when = block.races.tick();
   b.arrived_before = std::move(b.arrived);
   b.arrived.clear();
   b.completer = who;
@@ -212,13 +208,11 @@ bool complete_phase(Model& machine, Block& block, u32 offset, Mbarrier& b, Mbarr
   done.object = offset;
   done.number = b.phase - 1;
   machine.stops.happened(done);
-  if (block.races.on()) {
-    const u32 warp = who.thread / 32;
-    note_completion(block, b,
-                    is_remote(block, who) && !who.operation
-                        ? block.races.agent_of_rank(who.rank, warp)
-                    : who.operation ? block.races.operations(warp)
-                                    : warp);
+  if (block.order.on() && !who.operation) {
+    const Observer& by = home_of(machine, block, who).order.of(who.thread / 32);
+    note_completion(b, by.me(), by.epoch());
+  } else if (block.order.on() && known_by.epoch) {
+    note_completion(b, known_by.agent, known_by.epoch);
   }
   if (!leave_nobody_behind(machine, block, offset, b)) return false;
   machine.recording.note_mbarrier_phase(block, offset, who.operation, is_remote(block, who));
@@ -354,11 +348,16 @@ namespace {
 // (Cutlass makes an mbarrier behind its last fence); a copy by which another CTA hears, of which
 // 8.9.1.1 says that it orders nothing else; the longer way of a warp that meets nobody (CuTeDSL).
 void check_visible(Model& machine, Block& block, u32 offset, const Mbarrier& b, Actor who) {
-  const u32 maker = b.maker / 32;
+  if (who.operation || !block.order.on()) return;
+  const u32 maker = b.maker / 32, warp = who.thread / 32;
   const bool remote = is_remote(block, who);
-  const u32 warp = remote ? block.races.agent_of_rank(who.rank, who.thread / 32) : who.thread / 32;
-  if (who.operation || !block.races.on() || block.races.has_seen(warp, maker, b.made_when)) return;
   const Block& home = home_of(machine, block, who);
+  const Observer& user = home.order.of(warp);
+  const Agent made_by = block.order.of(maker).me();
+  if (user.has_seen(made_by, b.made_when) ||
+      user.has_seen(block.order.agent(Completer::inits, maker), b.made_when)) {
+    return;
+  }
   machine.reports.hazard_at(home, who.thread, who.pc, "mbarrier_not_visible", b.made_at, [&] {
     Report r;
     r.sentence = fmt::format(
@@ -368,8 +367,8 @@ void check_visible(Model& machine, Block& block, u32 offset, const Mbarrier& b, 
     r.expected = !remote ? "a barrier of the CTA between mbarrier.init and the first use"
                          : "fence.mbarrier_init after the mbarrier.init, or "
                            "barrier.cluster.arrive.release";
-    const bool met = block.cluster_met[maker] >= b.made_when;
-    r.found = met ? "a barrier.cluster with a relaxed arrival" : "no barrier between";
+    r.found = user.may_have_seen(made_by, b.made_when) ? "a barrier.cluster with a relaxed arrival"
+                                                       : "no barrier between";
     const Actor made{b.maker, b.made_at, false, block.rank};
     r.evidence = evidence_at(mbarrier_at(block, offset));
     r.evidence.parties = {party_of(machine, block, offset, who, "uses it"),
@@ -492,7 +491,12 @@ bool init_mbarrier(Model& machine, Block& block, u32 offset, u32 count, Actor wh
   b.count = count;
   b.maker = who.thread;
   b.made_at = who.pc;
-  b.made_when = block.races.now();
+  if (block.order.on()) {
+    b.made_when = block.order.of(who.thread / 32).epoch();
+    b.agent = block.order.agent(Completer::mbarrier, offset);
+    b.round = block.order.next_epoch();
+    b.place = (block.number + 1) << 32 | offset;
+  }
   store(machine, block, offset, b, pack({count, count, 0, false}), who);
   block.mbarriers[offset] = std::move(b);
   return true;
@@ -535,7 +539,7 @@ bool signal_mbarrier(Model& machine, Block& block, u32 offset, const Signal& wha
                                 mbarrier_name(machine, offset)),
                     "another arrival to complete the phase", "no arrival left to come");
   }
-  if (completes && !complete_phase(machine, block, offset, *b, bits, who)) return false;
+  if (completes && !complete_phase(machine, block, offset, *b, bits, who, what.by)) return false;
   store(machine, block, offset, *b, pack(bits), who);
   return true;
 }
@@ -545,48 +549,50 @@ bool suppose_complete(Model& machine, Block& block, u32 offset, Actor who) {
   MbarrierBits bits;
   if (!b || !unpack(b->word, bits)) return false;
   for (const Warp& warp : block.warps) block.tensor.tell(warp.index, b->tensor_arriving);
-  if (block.races.on()) block.races.release_all(b->arriving);
+  if (block.order.on()) {
+    Released all;
+    all.view = block.order.all();
+    all.home = block.order.of(0).home();
+    b->arriving.add(all);
+  }
   bits.transactions = 0;
   if (!complete_phase(machine, block, offset, *b, bits, who)) return false;
   store(machine, block, offset, *b, pack(bits), who);
   return true;
 }
 
-void note_completion(Block& block, Mbarrier& b, u32 warp) {
-  if (!block.races.on()) return;
-  b.known[warp] = {b.phase, block.races.tick()};
-  if (b.heard_completed > block.heard_narrowly[warp].until) {
-    block.heard_narrowly[warp] = {b.heard_completed, block.races.tick()};
+namespace {
+
+void note(Mbarrier& b, const Knowledge& now) {
+  if (now.phases == 0) return;
+  for (Knowledge& k : b.known) {
+    if (!(k.agent == now.agent)) continue;
+    if (now.phases > k.phases) k = now;
+    return;
   }
+  b.known.push_back(now);
 }
 
-void hear_of_cluster(Block& block, u32 warp) {
-  if (!block.told_narrowly || !block.races.on()) return;
-  const u32 now = block.races.tick();
-  block.heard_narrowly[warp] = {now, now};
+}  // namespace
+
+void note_completion(Mbarrier& b, Agent agent, u32 epoch) {
+  note(b, {agent, epoch, b.phase});
 }
 
-void hear_completions(Block& block, u32 warp, const Races::Clock& seen) {
+void hear_completions(Block& block, const Observer& who, const View& view) {
   for (auto& [offset, b] : block.mbarriers) {
-    u64 phases = b.known[warp].phases;
-    for (u32 other = 0; other < b.known.size(); ++other) {
-      const Knowledge& k = b.known[other];
-      if (k.phases > phases && seen[other] >= k.when) phases = k.phases;
+    u64 phases = 0;
+    for (const Knowledge& k : b.known) {
+      if (view.seen.of(k.agent) >= k.epoch) phases = std::max(phases, k.phases);
     }
-    if (phases > b.known[warp].phases) b.known[warp] = {phases, block.races.tick()};
+    note(b, {who.me(), who.epoch(), phases});
   }
 }
 
-bool knows_completion(const Block& block, const Mbarrier& b, u32 warp) {
-  if (b.phase == 0 || !block.races.on()) return true;
-  for (u32 other = 0; other < b.known.size(); ++other) {
-    const Knowledge& k = b.known[other];
-    if (k.phases >= b.phase && block.races.has_seen(warp, other, k.when)) return true;
-    const HeardNarrowly& h = block.heard_narrowly[other];
-    if (h.when && h.until >= b.completed_when && block.races.has_seen(warp, other, h.when))
-      return true;
-  }
-  return false;
+bool knows_completion(const Mbarrier& b, const Observer& who) {
+  return b.phase == 0 || std::any_of(b.known.begin(), b.known.end(), [&](const Knowledge& k) {
+           return k.phases >= b.phase && who.may_have_seen(k.agent, k.epoch);
+         });
 }
 
 bool leave_behind(Model& machine, const Block& block, u32 offset, const Mbarrier& b, Actor waiter,

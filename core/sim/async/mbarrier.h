@@ -24,7 +24,7 @@
 #include <string>
 #include <vector>
 
-#include "core/sim/checks/races.h"
+#include "core/sim/order/block_order.h"
 #include "core/sim/tcgen05/unit.h"
 
 namespace tilescope::sim {
@@ -76,18 +76,11 @@ struct Actor {
   std::uint32_t rank = here;
 };
 
-// That a warp, or the agent of the block (core/sim/checks/races.h), knows how far an mbarrier is:
-// up to this many phases were complete at that time.
+// That an agent knew in this epoch that so many phases of an mbarrier were complete.
 struct Knowledge {
+  Agent agent;
+  std::uint32_t epoch = 0;
   std::uint64_t phases = 0;
-  std::uint32_t when = 0;
-};
-
-// What a warp may know of its own block by way of others of the cluster, once one of these has
-// arrived somewhere in a way that PTX does not let a waiter count on, and chips do (relaxed, or
-// with a scope of its own block): all that was so `until` then, and since `when` it does.
-struct HeardNarrowly {
-  std::uint32_t until = 0, when = 0;
 };
 
 struct Mbarrier {
@@ -95,25 +88,21 @@ struct Mbarrier {
   std::uint64_t word = 0;                    // its bits, as the last operation left them
   std::uint32_t count = 0;                   // that it was made with
   std::uint32_t maker = 0, made_at = 0;      // thread, instruction
-  std::uint32_t made_when = 0;               // by the clock of Races
+  std::uint32_t made_when = 0;               // the maker's epoch
   std::uint32_t spoiler = 0, spoilt_at = 0;  // thread and instruction that stored over it
   bool spoilt = false;
   std::vector<Attendance> arrived, arrived_before;  // in this phase, and in the one before
   std::vector<Attendance> waiting;
   std::vector<Visits> visits;  // of at most most_visits
   static constexpr std::size_t most_visits = 96;
-  Races::Clock arriving{}, completed{};  // what those who arrive have done; of the phase before
+  Token arriving, completed;  // what those who arrive tell; of the phase before
+  std::uint64_t place = 0;    // among those of Observer::acquire()
+  // What completes in this phase, as an agent of the block, and its epoch.
+  Agent agent;
+  std::uint32_t round = 0;
   TensorClock tensor_arriving, tensor_completed;  // the same of tcgen05
   Actor completer;                                // of the phase before
-  // Another block's thread that arrived with a scope of its own block: its warp's instruction, in
-  // this phase and in the one before; no_instruction: nobody.
-  static constexpr std::uint32_t no_instruction = ~0u;
-  Actor narrow{0, no_instruction}, narrow_before{0, no_instruction};
-  std::array<Knowledge, Races::most_warps> known{};  // of each warp
-  std::uint32_t completed_when = 0;                  // the phase before, by the clock of Races
-  // By that clock, the last arrival in this phase, and in the one before, that may have brought
-  // what PTX does not say that it does (HeardNarrowly). 0: none.
-  std::uint32_t heard_arriving = 0, heard_completed = 0;
+  std::vector<Knowledge> known;                   // the last of each agent
 };
 // Of a block, by their offset in shared memory.
 using Mbarriers = std::map<std::uint32_t, Mbarrier>;
@@ -128,10 +117,11 @@ struct Signal {
   bool drops = false;  // and the later phases expect `arrivals` fewer
   bool no_complete = false;  // it must not complete the phase
   bool releases = true;      // what the actor did before is seen by the waiters
-  bool in_cta = false;       // the waiters of its own block only: its scope is .cta
-  // Of an operation: what its thread had seen when it issued it, for the waiters too; null:
-  // nothing.
-  const Races::Clock* seen = nullptr;
+  Scope scope = Scope::cta;  // of a thread's
+  // Of an operation: what its thread had done and seen when it issued it, for the waiters too;
+  // null: nothing. And as whom it knows of what it completes.
+  const View* seen = nullptr;
+  Knowledge by;
 };
 
 // Each answers false after it has reported a fault.
@@ -149,14 +139,11 @@ bool suppose_complete(Model& machine, Block& block, std::uint32_t offset, Actor 
 Mbarrier* use_mbarrier(Model& machine, Block& block, std::uint32_t offset, Actor who);
 
 // A warp has found the phase before the current one complete. And whether it can know that, having
-// found it so or synchronised with somebody who had, or who completed it.
-void note_completion(Block& block, Mbarrier& b, std::uint32_t warp);
-// The same by way of what others had done and seen.
-void hear_completions(Block& block, std::uint32_t warp, const Races::Clock& seen);
-// The warp has been told something by another block of the cluster.
-void hear_of_cluster(Block& block, std::uint32_t warp);
-bool knows_completion(const Block& block, const Mbarrier& b, std::uint32_t warp);
-
+// found it so or heard, however doubtfully, from somebody who had, or who completed it.
+void note_completion(Mbarrier& b, Agent agent, std::uint32_t epoch);
+// The same of all mbarriers of the block, by way of what others had done and seen.
+void hear_completions(Block& block, const Observer& who, const View& view);
+bool knows_completion(const Mbarrier& b, const Observer& who);
 // A thread waits for phase `phase`, and a later one is complete as well: the waiter is left behind.
 // PTX lets only the current phase and the one before it be tested (9.7.13.15.16). Answers false.
 bool leave_behind(Model& machine, const Block& block, std::uint32_t offset, const Mbarrier& b,

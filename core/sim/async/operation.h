@@ -30,11 +30,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/sim/checks/races.h"
+#include "core/sim/order/observer.h"
 
 namespace tilescope::sim {
 
@@ -87,14 +88,18 @@ struct AsyncOperation {
   // With a clock (core/sim/time): when it begins, and when it has read, has written and is
   // complete.
   std::array<double, 4> times{};
-  std::uint64_t products = 0;            // multiply-adds
-  std::uint32_t event = ~0u;             // in the record
-  std::uint32_t asked = 0, missed = 0;   // with a clock: bytes of L2; of these, those it had not
-  std::uint32_t thread = 0;              // of the block, that issued it
-  std::uint32_t pc = 0;                  // where
-  std::uint32_t pipe = 0;                // operations of the same pipe keep their order; 0: of none
-  std::uint32_t issuer = 0;              // rank in the cluster of the block whose thread that is
-  std::uint32_t since = 0;               // when it was issued, by the clock of Races
+  std::uint64_t products = 0;           // multiply-adds
+  std::uint32_t event = ~0u;            // in the record
+  std::uint32_t asked = 0, missed = 0;  // with a clock: bytes of L2; of these, those it had not
+  std::uint32_t thread = 0;             // of the block, that issued it
+  std::uint32_t pc = 0;                 // where
+  std::uint32_t pipe = 0;               // operations of the same pipe keep their order; 0: of none
+  std::uint32_t issuer = 0;             // rank in the cluster of the block whose thread that is
+  std::uint32_t since = 0;              // the epoch of its warp when it was issued
+  // Of tcgen05 and wgmma: as whom, and in which epoch, it has been done (core/sim/order).
+  Agent by;
+  std::uint32_t by_epoch = 0;
+  std::uint32_t order = 0;               // among those of core/sim/order/shadow.h; 0: not watched
   std::uint32_t mbarrier = no_mbarrier;  // offset of the one that it completes on
   // The blocks of the cluster whose mbarriers those are, a bit each; 0: the one that it is in
   // flight in.
@@ -111,10 +116,10 @@ struct AsyncOperation {
   std::uint64_t leader_number = 0;
   // Operations of the block that have to be complete first, whatever their pipes; by their numbers.
   std::vector<std::uint64_t> behind;
-  std::vector<Range> reads, writes;  // of the block's shared memory, while it is in flight
-  // What its thread had seen when it was issued, where its arrivals pass that on: by the watch of
-  // each block that it arrives at, the lowest rank first.
-  std::vector<Races::Clock> seen;
+  std::vector<std::uint32_t> copies;  // by cp.async, that it tells of (core/sim/order/shadow.h)
+  std::vector<Range> reads, writes;   // of the block's shared memory, while it is in flight
+  // What its thread had done and seen when it was issued, where its arrivals pass that on.
+  std::shared_ptr<const View> seen;
   // Of global memory: from the first of its pieces to the last, while it reads or writes them.
   GlobalRange global;
   // What is the unit's own.

@@ -132,7 +132,7 @@ bool issue_to_global(Core& x, const Code& c, int lane, AsyncStore s, AsyncOperat
   }
   u64 offsets[lanes];
   offsets[lane] = offset;
-  watch_access(x, c, adds(x) ? Races::Kind::atomic : Races::Kind::write, *region, Mask{1} << lane,
+  watch_access(x, c, adds(x) ? Shadow::Kind::atomic : Shadow::Kind::write, *region, Mask{1} << lane,
                offsets, bytes);
   AsyncOperation o = store_to_global(s);
   o.bytes = std::move(value.bytes);

@@ -69,10 +69,10 @@ bool update(Core& x, const Code& c, int lane, u64 address, bool gives_undefined,
   const bool is = replaces ? gives_undefined : was_undefined || gives_undefined;
   std::uint8_t hidden[sizeof(T)];
   std::memset(hidden, 0xff, sizeof(T));
-  if (x.block->races.on()) {
+  if (x.block->order.on()) {
     u64 offsets[32];
     offsets[lane] = t.offset;
-    watch_access(x, c, Races::Kind::atomic, *t.region, Mask{1} << lane, offsets, sizeof(T));
+    watch_access(x, c, Shadow::Kind::atomic, *t.region, Mask{1} << lane, offsets, sizeof(T));
   }
   // What stays as it was is no change: who waits for one goes round for ever.
   const auto thread = x.warp->index * 32 + static_cast<std::uint32_t>(lane);

@@ -9,7 +9,7 @@
 // wait for it).
 //
 // Fences order no accesses here: each takes effect at once and in program order. What they change
-// is what others, and the async proxy, have been told of (core/sim/checks/races.h).
+// is what others, and the async proxy, have been told of (core/sim/order).
 #include <fmt/format.h>
 
 #include "core/sim/checks/undefined.h"
@@ -67,7 +67,7 @@ Flow barrier(Core& x, const Code& c, Mask m) {
   if (!b.open) b.opened_at = x.pc;
   b.open = true;
   b.expected = count;
-  if (x.block->races.on()) x.block->races.release(x.warp->index, b.clock);
+  if (x.block->order.on()) observer(x).release(b.view);
   x.block->tensor.arrive(x.warp->index);
   x.block->tensor.tell(x.warp->index, b.tensor);
   b.reduce = reduce;
@@ -107,17 +107,42 @@ Handler barrier_for(Reduce reduce) {
   }
 }
 
-Flow fence(Core& x, const Code&, Mask) {
-  if (x.block->races.on()) x.block->races.fence(x.warp->index);
-  release_elsewhere(x);
+Scope fence_scope(const ptx::Modifiers& how) {
+  switch (how.operation()) {
+    case ptx::Operation::cta:
+      return Scope::cta;
+    case ptx::Operation::gl:
+      return Scope::gpu;
+    case ptx::Operation::sys:
+      return Scope::sys;
+    default:
+      return scope_of(how, Scope::sys);
+  }
+}
+
+// Those of fence.sc are in one order (8.9.3, "Fence-SC order"): here that of the run.
+template <bool sc>
+Flow fence(Core& x, const Code&, Mask m) {
+  if (!x.block->order.on()) return Flow::next;
+  const ptx::Modifiers& how = x.machine->program().code[x.pc].modifiers;
+  const Scope scope = fence_scope(how);
+  Observer& me = observer(x);
+  if (how.has(ptx::Field::mbarrier_init)) {
+    me.fence_inits(x.block->order.agent(Completer::inits, x.warp->index));
+    return Flow::next;
+  }
+  me.fence(scope);
+  if (!sc) return Flow::next;
+  const Deed by = deed(x, __builtin_ctz(m));
+  me.acquire(x.machine->fences, scope, by);
+  me.release(x.machine->fences, scope, by);
   return Flow::next;
 }
 
 template <bool shared, bool global>
 Flow fence_async_proxy(Core& x, const Code&, Mask m) {
-  if (shared && x.block->races.on()) {
-    x.block->races.fence_proxy(x.warp->index, m);
-    tell_cluster(x, m);
+  if (shared && x.block->order.on()) {
+    observer(x).fence_proxy(m | ~x.warp->live);
   }
   if (global) x.machine->global_watch.fence_global(x, m, Proxy::async);
   return Flow::next;
@@ -146,7 +171,11 @@ Flow fence_elsewhere(Core&, const Code&, Mask) {
 }
 
 Handler fence_handler(const ptx::Modifiers& how) {
-  if (!how.has(ptx::Field::proxy)) return fence;
+  if (!how.has(ptx::Field::proxy)) {
+    constexpr std::uint8_t sc = 6;  // word of Field::order; membar is one (9.7.13.4)
+    const bool is_membar = how.operation() != ptx::Operation::none;
+    return is_membar || how[ptx::Field::order] == sc ? fence<true> : fence<false>;
+  }
   const std::string_view proxy = ptx::words_of(ptx::Field::proxies)[how[ptx::Field::proxies] - 1u];
   if (proxy == "tensormap::generic") {
     const bool asks = ptx::words_of(ptx::Field::order)[how[ptx::Field::order] - 1u] == "acquire";

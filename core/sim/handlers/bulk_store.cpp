@@ -41,8 +41,9 @@ bool store_zeros(Core& x, const Code& c, int lane, u64 address, u64 bytes) {
   for (u64 at = 0; at < bytes; at += zero_grain) {
     u64 offsets[lanes];
     offsets[lane] = offset + at;
-    if (x.block->races.on()) {
-      watch_access(x, c, Races::Kind::write, x.block->shared, Mask{1} << lane, offsets, zero_grain);
+    if (x.block->order.on()) {
+      watch_access(x, c, Shadow::Kind::write, x.block->shared, Mask{1} << lane, offsets,
+                   zero_grain);
     }
     x.block->shared.write(offset + at, zeros, nullptr, zero_grain, writer);
   }

@@ -37,13 +37,8 @@ Flow arrive(Core& x, const Code&, Mask m) {
                   "barrier.cluster.wait between two arrivals", "no wait between");
   }
   Block& block = *x.block;
-  if (block.races.on()) {
-    if (releases) {
-      block.races.release(warp.index, block.cluster_arriving);
-    } else {
-      block.races.release_fenced(warp.index, block.cluster_arriving);
-    }
-    block.races.release(warp.index, block.cluster_meeting);
+  if (block.order.on()) {
+    observer(x).arrive(block.cluster_arriving, releases, Scope::cluster, deed(x, __builtin_ctz(m)));
   }
   block.tensor.arrive(warp.index);
   block.tensor.tell(warp.index, block.tensor_arriving);
@@ -69,8 +64,9 @@ Flow wait(Core& x, const Code&, Mask m) {
   warp.cluster_passed &= ~m;
   warp.cluster_waits += m >> __builtin_ctz(warp.live) & 1;
   x.block->tensor.synchronise(warp.index, x.block->tensor_completed);
-  if (x.block->races.on()) x.block->races.acquire(warp.index, x.block->cluster_completed);
-  hear_of_cluster(*x.block, warp.index);
+  if (x.block->order.on()) {
+    observer(x).acquire(x.block->cluster_completed, Scope::cluster, deed(x, __builtin_ctz(m)));
+  }
   return Flow::next;
 }
 

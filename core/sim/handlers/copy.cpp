@@ -3,7 +3,7 @@
 //
 // When the bytes arrive is open until the thread waits for their group. Here they arrive at once,
 // or with Options::lazy only at the wait; touching them before is reported in either case
-// (core/sim/ races.h).
+// (core/sim/order/shadow.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -89,14 +89,11 @@ Flow copy_async(Core& x, const Code& c, Mask m) {
     copy.read[at(lane)] = read;
     copy.group[at(lane)] = x.warp->copies.committed[at(lane)];
   }
-  if (x.block->races.on()) {
-    const Races::Access access{Races::Kind::write, false,      x.warp->index, x.pc, m,
-                               copy.target.data(), copy.bytes, false};
+  if (x.block->order.on()) {
+    MemoryAccess access{Shadow::Kind::copy, false,      x.warp->index, x.pc, m,
+                        copy.target.data(), copy.bytes, false};
+    access.operation = copy.operation = x.machine->completions.begin();
     watch(x, access);
-    for (Mask rest = m; rest; rest &= rest - 1) {
-      x.block->races.begin_copy(x.warp->index, x.pc, copy.target[at(__builtin_ctz(rest))],
-                                copy.bytes);
-    }
   }
   if (!x.machine->options.lazy) {
     for (Mask rest = m; rest; rest &= rest - 1) {
@@ -115,23 +112,52 @@ Flow commit(Core& x, const Code&, Mask m) {
   return Flow::next;
 }
 
-// Completes the copies of lanes m that `which` chooses.
+// Lanes may wait one by one.
+void end_copy(Model& machine, Block& block, Copy& copy, Mask done, const CopyEnd& end) {
+  u32 part = copy.operation;
+  if (copy.mask) {
+    part = machine.completions.begin();
+    for (Mask rest = done; rest; rest &= rest - 1) {
+      const u64 begin = copy.target[at(__builtin_ctz(rest))];
+      block.order.shared.divide(begin, begin + copy.bytes, copy.operation, part);
+    }
+  }
+  if (part != copy.operation || machine.completions.in_flight(part)) {
+    machine.completions.end(part, end.agent, end.epoch);
+  }
+}
+
+// Completes the copies of lanes m that `which` chooses: who has seen `end` has seen them.
 template <class Which>
-void complete(Model& machine, Block& block, Warp& warp, Mask m, Which which) {
+void complete(Model& machine, Block& block, Warp& warp, Mask m, const CopyEnd& end, Which which) {
   std::vector<Copy>& open = warp.copies.open;
   for (Copy& copy : open) {
+    Mask done = 0;
     for (Mask rest = m & copy.mask; rest; rest &= rest - 1) {
       const int lane = __builtin_ctz(rest);
       if (!which(copy, lane)) continue;
       if (machine.options.lazy) deliver(machine, block, warp, copy, lane);
-      if (block.races.on()) {
-        block.races.end_copy(warp.index, copy.target[at(lane)], copy.bytes);
-      }
-      copy.mask &= ~(Mask{1} << lane);
+      done |= Mask{1} << lane;
     }
+    copy.mask &= ~done;
+    if (done && block.order.on()) end_copy(machine, block, copy, done, end);
   }
   open.erase(std::remove_if(open.begin(), open.end(), [](const Copy& c) { return c.mask == 0; }),
              open.end());
+}
+
+// What was waited for counts as written by the warp now: others see it when they have synchronised
+// with it. Of copies that an mbarrier has told of by then, the warp has seen them, too.
+template <class Which>
+void await(Core& x, Mask m, Which which) {
+  CopyEnd now;
+  if (x.block->order.on()) {
+    Observer& me = observer(x);
+    for (const CopyEnd& told : x.warp->copies.told) me.see(told.agent, told.epoch);
+    x.warp->copies.told.clear();
+    now = {me.me(), me.epoch()};
+  }
+  complete(*x.machine, *x.block, *x.warp, m, now, which);
 }
 
 Flow wait_group(Core& x, const Code& c, Mask m) {
@@ -141,8 +167,7 @@ Flow wait_group(Core& x, const Code& c, Mask m) {
     const u32 left = lane_array<u32>(x, c.a)[lane], committed = x.warp->copies.committed[at(lane)];
     limit[at(lane)] = committed > left ? committed - left : 0;
   }
-  complete(*x.machine, *x.block, *x.warp, m,
-           [&](const Copy& copy, int lane) { return copy.group[at(lane)] < limit[at(lane)]; });
+  await(x, m, [&](const Copy& copy, int lane) { return copy.group[at(lane)] < limit[at(lane)]; });
   if (m) x.machine->recording.record_group_wait(x, limit[at(__builtin_ctz(m))]);
   return Flow::next;
 }
@@ -154,7 +179,7 @@ Flow wait_all(Core& x, const Code&, Mask m) {
     x.machine->recording.record_group(x, open);
     x.machine->recording.record_group_wait(x, open + 1);
   }
-  complete(*x.machine, *x.block, *x.warp, m, [](const Copy&, int) { return true; });
+  await(x, m, [](const Copy&, int) { return true; });
   return Flow::next;
 }
 
@@ -162,12 +187,20 @@ Flow wait_all(Core& x, const Code&, Mask m) {
 // begun so far are complete, each arrives.
 bool complete_earlier(Model& machine, Block& block, AsyncOperation& o) {
   Warp& warp = block.warps[o.thread / 32];
-  complete(machine, block, warp, static_cast<Mask>(o.words[0]), [&](const Copy& copy, int lane) {
-    if (copy.order >= o.words[1]) return false;
-    const auto begin = static_cast<u32>(copy.target[at(lane)]);
-    o.writes.push_back({begin, begin + copy.bytes});  // settled when it arrives
-    return true;
-  });
+  CopyEnd end;
+  if (const auto b = block.mbarriers.find(o.mbarrier); b != block.mbarriers.end()) {
+    end = {b->second.agent, b->second.round};
+    warp.copies.told.push_back(end);
+  }
+  // Of what the thread has waited for meanwhile it tells as well.
+  for (const u32 copy : o.copies) machine.completions.end(copy, end.agent, end.epoch);
+  complete(machine, block, warp, static_cast<Mask>(o.words[0]), end,
+           [&](const Copy& copy, int lane) {
+             if (copy.order >= o.words[1]) return false;
+             const auto begin = static_cast<u32>(copy.target[at(lane)]);
+             o.writes.push_back({begin, begin + copy.bytes});
+             return true;
+           });
   return true;
 }
 
@@ -190,6 +223,9 @@ Flow arrive(Core& x, const Code& c, Mask m) {
     m &= ~together;
     o.arrivals = static_cast<u32>(__builtin_popcount(together));
     o.words = {together, x.warp->copies.issued};
+    for (const Copy& copy : x.warp->copies.open) {
+      if (copy.operation && (copy.mask & together)) o.copies.push_back(copy.operation);
+    }
     // What earlier ones tell of is complete too: they do not come later, and tell of it themselves.
     for (const AsyncOperation& other : x.block->flight.operations) {
       if (other.work == &arrival && other.thread / 32 == x.warp->index) {

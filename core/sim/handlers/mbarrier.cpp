@@ -39,10 +39,9 @@ bool is_relaxed(const ptx::Modifiers& how) {
   return how[Field::order] == relaxed;
 }
 
-// Without a scope it is .cta (9.7.13.15.13).
-bool is_in_cta(const ptx::Modifiers& how) {
-  constexpr std::uint8_t cta = 1;  // word of Field::scope
-  return !how.has(Field::scope) || how[Field::scope] == cta;
+// Without a scope it is .cta (9.7.13.15.13, 9.7.13.15.16).
+Scope scope_of(const ptx::Modifiers& how) {
+  return sim::scope_of(how, Scope::cta);
 }
 
 Actor actor(const Core& x, int lane) {
@@ -73,10 +72,10 @@ Flow init(Core& x, const Code& c, Mask m) {
     const int lane = __builtin_ctz(rest);
     u32 offset = 0;
     if (!locate_mbarrier(x, c, lane, offset)) return Flow::fault;
-    if (x.block->races.on()) {
+    if (x.block->order.on()) {
       u64 offsets[lanes];
       offsets[lane] = offset;
-      watch(x, {Races::Kind::write, false, x.warp->index, x.pc, Mask{1} << lane, offsets,
+      watch(x, {Shadow::Kind::write, false, x.warp->index, x.pc, Mask{1} << lane, offsets,
                 mbarrier_bytes, false});
     }
     if (!init_mbarrier(*x.machine, *x.block, offset, operand(x, c.b, lane, 0), actor(x, lane))) {
@@ -102,7 +101,7 @@ Flow invalidate(Core& x, const Code& c, Mask m) {
 Signal signal_of(const Core& x, const Code& c, int lane, const ptx::Modifiers& how) {
   Signal s;
   s.releases = !is_relaxed(how);
-  s.in_cta = is_in_cta(how);
+  s.scope = scope_of(how);
   switch (how.step()) {
     case Step::expect_tx:
       s.expected_bytes = operand(x, c.b, lane, 0);
@@ -172,7 +171,6 @@ Flow signal(Core& x, const Code& c, Mask m) {
                               fmt::format("a count from 1 to {}", MbarrierBits::most),
                               fmt::format("{}", s.arrivals));
     }
-    if (block != x.block && s.releases && !s.in_cta) release_to_cluster(x);
     if (arrives && !check_together(x, lane, *block, offset, before)) return Flow::fault;
     if (!signal_mbarrier(*x.machine, *block, offset, s, actor(x, lane), &states[lane])) {
       return Flow::fault;
@@ -251,7 +249,7 @@ bool ask_by_parity(Core& x, const Code& c, int lane, Question& q) {
   if (before && (before->phase & 1) == parity && before->phase + 1 < b.phase) {
     return leave_behind(*x.machine, *x.block, q.offset, b, actor(x, lane), before->phase);
   }
-  if (q.ready || knows_completion(*x.block, b, x.warp->index)) return true;
+  if (q.ready || !x.block->order.on() || knows_completion(b, observer(x))) return true;
   return come_too_late(*x.machine, *x.block, q.offset, b, actor(x, lane));
 }
 
@@ -269,14 +267,15 @@ bool ask(Core& x, const Code& c, int lane, const ptx::Modifiers& how, Question& 
   return how.has(Field::parity) ? ask_by_parity(x, c, lane, q) : ask_by_state(x, c, lane, q);
 }
 
-void acquire(Core& x, const Mbarrier& b, const ptx::Modifiers& how) {
+void acquire(Core& x, int lane, Mbarrier& b, const ptx::Modifiers& how) {
   x.block->tensor.synchronise(x.warp->index, b.tensor_completed);
-  Races& races = x.block->races;
-  if (!races.on()) return;
+  if (!x.block->order.on()) return;
+  Observer& me = observer(x);
+  note_completion(b, me.me(), me.epoch());
   if (is_relaxed(how)) {
-    races.acquire_at_fence(x.warp->index, b.completed);
+    me.acquire_relaxed(b.completed, scope_of(how), deed(x, lane), b.place);
   } else {
-    races.acquire(x.warp->index, b.completed);
+    me.acquire(b.completed, scope_of(how), deed(x, lane), b.place);
   }
 }
 
@@ -309,8 +308,7 @@ Flow wait(Core& x, const Code& c, Mask m) {
     ready |= Mask{1} << lane;
     pass(x, q, how);
     forget(*q.barrier, x.warp->index, lane);
-    note_completion(*x.block, *q.barrier, x.warp->index);
-    acquire(x, *q.barrier, how);
+    acquire(x, lane, *q.barrier, how);
     x.machine->recording.know_phase(x, q.offset);
   }
   const bool sleeps = may_sleep && !ready && !timed_out && !x.machine->flights.gives_up_waiting();

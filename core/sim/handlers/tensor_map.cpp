@@ -57,8 +57,8 @@ bool locate(Core& x, const Code& c, Space space, int lane, u64 address, Access a
   return false;
 }
 
-void watch_map(Core& x, int lane, Races::Kind kind, const Place& place) {
-  if (place.region != &x.block->shared || !x.block->races.on()) return;
+void watch_map(Core& x, int lane, Shadow::Kind kind, const Place& place) {
+  if (place.region != &x.block->shared || !x.block->order.on()) return;
   u64 offsets[lanes];
   offsets[lane] = place.offset;
   watch(x, {kind, false, x.warp->index, x.pc, Mask{1} << lane, offsets, map_bytes, false});
@@ -124,7 +124,7 @@ Flow replace(Core& x, const Code& c, Mask m) {
                               "a field and a value that a tensor map can have",
                               fmt::format("{}", value));
     }
-    watch_map(x, lane, Races::Kind::write, place);
+    watch_map(x, lane, Shadow::Kind::write, place);
     write_map(x, lane, place, bits, undefined);
   }
   return Flow::next;
@@ -147,7 +147,7 @@ Flow copy_and_fence(Core& x, const Code& c, Mask m) {
       !locate(x, c, Space::shared, lane, address(e + 4), Access::load, from)) {
     return Flow::fault;
   }
-  watch_map(x, lane, Races::Kind::read, from);
+  watch_map(x, lane, Shadow::Kind::read, from);
   write_map(x, lane, to, bits_at(from), undefined_at(from));
   return Flow::next;
 }

@@ -244,9 +244,11 @@ Flow active_mask(Core& x, const Code& c, Mask m) {
   return Flow::next;
 }
 
-// bar.warp.sync (9.7.13.2): what lanes did before is done when they go on, as everything is here.
+// bar.warp.sync (9.7.13.2): each lane has seen what the others did before.
 Flow meet(Core& x, const Code& c, Mask m) {
-  return gather(x, c.a, m);
+  const Flow flow = gather(x, c.a, m);
+  if (flow == Flow::next && m == x.warp->live && x.block->order.on()) observer(x).meet();
+  return flow;
 }
 
 }  // namespace

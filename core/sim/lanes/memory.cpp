@@ -214,8 +214,8 @@ Flow load(Core& x, const Code& c, Mask m) {
       if (d == nothing) continue;
       fetch<T, R>(g, k * static_cast<std::uint32_t>(sizeof(T)), lane_array<R>(x, d), all);
     }
-    if (x.block->races.on() && is_watched(c, *g.region)) {
-      watch_access(x, c, Races::Kind::read, *g.region, g.mask, g.offset, bytes, run);
+    if (x.block->order.on() && is_watched(c, *g.region)) {
+      watch_access(x, c, Shadow::Kind::read, *g.region, g.mask, g.offset, bytes, run);
     }
     if (any_undefined(g, bytes)) mark_loaded(x, c, g.mask, *g.region, g.offset);
     m &= ~g.mask;
@@ -252,8 +252,8 @@ Flow store(Core& x, const Code& c, Mask m) {
     if (!next_group(x, c, m, address, bytes, g, bad) || g.region->read_only) {
       return refuse_access(x, c, Access::store, bad, address[bad], bytes);
     }
-    if (x.block->races.on() && is_watched(c, *g.region)) {
-      watch_access(x, c, Races::Kind::write, *g.region, g.mask, g.offset, bytes, g.run,
+    if (x.block->order.on() && is_watched(c, *g.region)) {
+      watch_access(x, c, Shadow::Kind::write, *g.region, g.mask, g.offset, bytes, g.run,
                    data.undefined ? nullptr : data.bytes);
     }
     if (g.run) {

@@ -8,17 +8,6 @@
 namespace tilescope::sim {
 namespace {
 
-// What a warp did before it arrived is all that it did until now, if all of it waits here or has
-// exited: others have seen it up to now.
-void stop_clocks(Block& block, std::uint32_t id) {
-  for (const Warp& w : block.warps) {
-    const bool stands = std::all_of(w.splits.begin(), w.splits.end(), [&](const Split& s) {
-      return s.wait == Wait::barrier && s.barrier == id;
-    });
-    if (stands) block.barriers[id].clock[w.index] = block.races.now();
-  }
-}
-
 // Warps of which all lanes that have not exited are there count from now on.
 void count_warps(const Block& block, Barrier& b) {
   for (const Warp& w : block.warps) {
@@ -50,7 +39,6 @@ void finish_barriers(Model& machine, Block& block) {
     count_warps(block, b);
     const std::uint32_t wanted = b.expected ? b.expected : block.live_threads;
     if (b.arrived == 0 || b.arrived < wanted) continue;
-    if (block.races.on()) stop_clocks(block, id);
     machine.recording.note_phase(block, Unit::barrier, id, 0);
     machine.scheduler.pass_barrier(block, id);
     for (Warp& w : block.warps) {
@@ -59,7 +47,7 @@ void finish_barriers(Model& machine, Block& block) {
         s.wait = Wait::none;
         machine.stops.released(block, w, s.pc - 1, s.mask);
         block.tensor.synchronise(w.index, b.tensor);
-        if (block.races.on()) block.races.acquire(w.index, b.clock);
+        if (block.order.on()) block.order.of(w.index).acquire(b.view);
         if (b.reduce == ptx::Reduce::none) continue;
         Core x = machine.core_of(block, w);
         finish_reduction(x, x.code[s.pc - 1], s.mask, b);

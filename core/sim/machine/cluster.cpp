@@ -3,14 +3,6 @@
 //
 // The blocks of a cluster lie side by side in Grid::blocks and keep their places until the last
 // of them has ended, so that what one does to another that has gone is seen for what it is.
-//
-// Who is ordered behind whom. Each block watches its own shared memory (core/sim/checks/races.h).
-// What another of the cluster does there is done by an agent, which stands for all of that block:
-// it has seen whatever any thread of the cluster has released (by barrier.cluster, by an arrival at
-// another block's mbarrier, by an access that synchronises, by a fence, by an operation on another
-// block), and who acquires something from the cluster has seen all that the agents did. So a report
-// is always of two accesses that nothing orders; which of two blocks was told by whom is not looked
-// at, so that some go unseen.
 #include "core/sim/machine/cluster.h"
 
 #include <fmt/format.h>
@@ -100,36 +92,6 @@ Block* reach(Core& x, int lane, u32 rank) {
   return peer;
 }
 
-void release_to_cluster(Core& x) {
-  if (x.machine->cluster_size == 1 || !x.block->races.on()) return;
-  for (u32 r = 0; r < x.machine->cluster_size; ++r) {
-    Block& b = *x.machine->member(*x.block, r);
-    if (&b == x.block) {
-      b.races.publish(x.warp->index);
-    } else if (!b.ended) {
-      b.races.publish_rank(x.block->rank);
-    }
-  }
-}
-
-void release_operations(Model& machine, Block& block, u32 warp) {
-  if (machine.cluster_size > 1 && block.races.on()) block.races.publish(warp);
-}
-
-void tell_cluster(Core& x, Mask m) {
-  for (u32 r = 0; r < x.machine->cluster_size; ++r) {
-    Block& b = *x.machine->member(*x.block, r);
-    if (&b != x.block && !b.ended) b.races.fence_proxy_of_rank(x.block->rank, x.warp->index, m);
-  }
-}
-
-void release_elsewhere(Core& x) {
-  for (u32 r = 0; r < x.machine->cluster_size; ++r) {
-    Block& b = *x.machine->member(*x.block, r);
-    if (&b != x.block && !b.ended) b.races.publish_rank(x.block->rank);
-  }
-}
-
 // The barrier of the cluster is complete when all its threads that have not exited have arrived
 // (9.7.13.3).
 void finish_cluster_barrier(Model& machine, Block& block) {
@@ -146,7 +108,11 @@ void finish_cluster_barrier(Model& machine, Block& block) {
   done.block = block.number;
   done.warp = Happened::at_hand;
   machine.stops.happened(done);
-  for (u32 r = 0; r < machine.cluster_size; ++r) machine.member(block, r)->tensor_completed = {};
+  Token all;
+  for (u32 r = 0; r < machine.cluster_size; ++r) {
+    all.add(machine.member(block, r)->cluster_arriving);
+    machine.member(block, r)->tensor_completed = {};
+  }
   for (u32 r = 0; r < machine.cluster_size; ++r) {
     const TensorClock arriving = std::move(machine.member(block, r)->tensor_arriving);
     machine.member(block, r)->tensor_arriving = {};
@@ -158,13 +124,8 @@ void finish_cluster_barrier(Model& machine, Block& block) {
     b.heard = (1u << machine.cluster_size) - 1;
     ++b.meetings;
     if (b.live_threads) machine.recording.note_phase(b, Unit::cluster, 0, 0);
-    if (b.races.on()) {
-      b.cluster_completed = b.cluster_arriving;
-      b.races.release_agents(0, b.cluster_completed);
-      b.races.show_agents(b.cluster_completed);
-      b.cluster_arriving = {};
-      b.cluster_met = b.cluster_meeting;
-    }
+    b.cluster_completed = all;
+    b.cluster_arriving.clear();
     for (Warp& w : b.warps) {
       w.cluster_passed |= w.cluster_arrived;
       w.cluster_arrived = 0;

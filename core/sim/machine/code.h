@@ -143,13 +143,36 @@ struct Bound {
   std::unordered_map<std::uint32_t, LoadedUse> loaded;        // by instruction
 };
 
+// An access of memory by lanes of a warp.
+struct MemoryAccess {
+  Shadow::Kind kind = Shadow::Kind::read;
+  bool strong = false;  // one that synchronises (PTX ISA 8.5)
+  std::uint32_t warp = 0, pc = 0;
+  std::uint32_t mask = 0;                       // lanes
+  const std::uint64_t* offsets = nullptr;       // of each lane
+  std::uint32_t bytes = 0;                      // of a lane
+  bool run = false;                             // all 32 lanes, side by side
+  const std::byte* values = nullptr;            // of a store: each lane's `bytes`; null: not known
+  Scope scope = Scope::cta;                     // of a strong one
+  std::uint32_t operation = Completions::none;  // of a copy by cp.async
+};
+
 // Notes an access of shared memory, and reports what it is unordered with
 // (core/sim/checks/hazards.cpp).
-void watch(Core& x, const Races::Access& access);
-// The same of the shared memory of another block of the cluster, whom its agent stands for.
-void watch_peer(Core& x, Block& peer, Races::Access access);
+void watch(Core& x, const MemoryAccess& access);
+// The same of the shared memory of any block of the cluster.
+void watch_in(Core& x, Block& owner, const MemoryAccess& access);
 // The same of an operation that lane `lane` is about to issue, and that is in flight in `block`.
-void watch_operation(Core& x, int lane, Block& block, const AsyncOperation& operation);
+void watch_operation(Core& x, int lane, Block& block, AsyncOperation& operation);
+// Does an operation read bytes of [begin, end) that the async proxy has not been told of?
+bool is_untold(const Model& machine, const Block& block, const AsyncOperation& operation,
+               std::uint32_t begin, std::uint32_t end);
+
+// The warp at hand among those who see each other's doings; its thread and instruction.
+Observer& observer(Core& x);
+Deed deed(const Core& x, int lane);
+// Of an instruction: its scope, or what it has without.
+Scope scope_of(const ptx::Modifiers& how, Scope otherwise);
 
 // Lanes m exit, and nobody has waited for copies by cp.async that they began
 // (core/sim/handlers/copy.cpp).

@@ -222,10 +222,7 @@ void Dispatcher::start_block(Block& block, std::uint64_t number) {
   place_in_grid(block, number);
   block.ended = false;
   block.heard = 1u << block.rank;
-  block.told_narrowly = false;
-  block.heard_narrowly = {};
   block.cluster_arriving = block.cluster_completed = {};
-  block.cluster_meeting = block.cluster_met = {};
   block.tensor_arriving = block.tensor_completed = {};
   block.processor = least_busy_processor(block);
   block.live_threads = threads;
@@ -255,12 +252,13 @@ void Dispatcher::start_block(Block& block, std::uint64_t number) {
                         std::vector<std::byte>(p.wants_scratch ? own_shared(*model_) + scratch
                                                                : declared_shared(*model_)));
   block.shared.make_undefined();
-  // A lane's fence.proxy.async is for what it has written itself.
-  if (model_->global_watch.watches_proxies() || model_->options.remember_writers) {
+  if (model_->options.remember_writers || model_->global_watch.tells_lanes_apart()) {
     block.shared.remember_writers(p.smallest_store);
   }
   const bool company = warps > 1 || p.copies || model_->cluster_size > 1;
-  block.races.start(model_->options.races && company ? warps : 0, block.shared.size());
+  const Home home{static_cast<std::uint32_t>(block.number),
+                  static_cast<std::uint32_t>(model_->cluster_number(block.number))};
+  block.order.start(home, model_->options.races && company ? warps : 0, block.shared.size());
   block.meetings = 0;
   block.mbarriers.clear();
   block.flight = {};

@@ -11,11 +11,11 @@ constexpr std::uint32_t sink_bytes = 16 * lanes;
 }  // namespace
 
 std::uint64_t Grid::bytes() const {
-  std::uint64_t out = 0;
+  std::uint64_t out = completions.held();
   for (const Region& r : regions) out += r.held();
   for (const Block& b : blocks) {
     out += sizeof b + b.registers.size() + b.undefined.size() + b.shared.held() + b.local.held() +
-           b.races.held() + b.tensor.memory.held() + b.mbarriers.size() * sizeof(Mbarrier);
+           b.order.held() + b.tensor.memory.held() + b.mbarriers.size() * sizeof(Mbarrier);
     for (const Warp& w : b.warps) out += sizeof w + w.pace.moment.size();
     for (const AsyncOperation& o : b.flight.operations) {
       out += sizeof o + o.bytes.size() + o.undefined.size();

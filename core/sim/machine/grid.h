@@ -43,6 +43,11 @@ struct Grid {
   Dim3 cluster;
   std::uint32_t cluster_size = 1;
 
+  // Who has seen what, beyond one block (core/sim/order): operations, accesses of global memory
+  // that synchronise, by address, and fence.sc.
+  Completions completions;
+  std::map<std::uint64_t, Token> flags;
+  Token fences;
   std::vector<Block> blocks;  // clusters one after the other, their blocks by rank
   std::uint64_t instructions = 0, moments = 0;
   Executed last;

@@ -321,47 +321,83 @@ void meet_peer(Core& x) {
   x.block->tensor.synchronise(x.warp->index, all);
 }
 
-// An access that orders others may order those of other blocks of the cluster too.
-void meet_cluster(Core& x) {
-  if (x.machine->cluster_size == 1) return;
-  release_to_cluster(x);
-  x.block->races.acquire_cluster(x.warp->index);
-  hear_of_cluster(*x.block, x.warp->index);
+// What an access that synchronises tells others, and is told, at `flag` (8.8, "Release and acquire
+// patterns"). A write ends what was told there before it; an atomic passes on what reaches it.
+void meet_at(Observer& me, Token& flag, u64 place, Shadow::Kind kind, const ptx::Instruction& i,
+             Scope scope, Deed by) {
+  constexpr std::uint8_t acquire = 3, release = 4, acq_rel = 5;  // words of Field::order
+  const std::uint8_t order = i.modifiers[ptx::Field::order];
+  const bool atomic = kind == Shadow::Kind::atomic;
+  // red reads nothing that its thread could act on.
+  if (kind == Shadow::Kind::read || (atomic && i.op != ptx::Op::red)) {
+    if (order == acquire || order == acq_rel) {
+      me.acquire(flag, scope, by, place);
+    } else {
+      me.acquire_relaxed(flag, scope, by, place);
+    }
+  }
+  if (kind == Shadow::Kind::read) return;
+  if (atomic) {
+    flag.keep_what_reaches(me.home(), scope);
+  } else {
+    flag.clear();
+  }
+  if (order == release || order == acq_rel) {
+    me.release(flag, scope, by);
+  } else {
+    me.release_relaxed(flag, scope, by);
+  }
 }
 
 }  // namespace
 
-void watch_access(Core& x, const Code& c, Races::Kind kind, const Region& region, Mask m,
+Observer& observer(Core& x) {
+  return x.block->order.of(x.warp->index);
+}
+
+Deed deed(const Core& x, int lane) {
+  return {static_cast<std::uint32_t>(x.block->number),
+          x.warp->index * 32 + static_cast<std::uint32_t>(lane), x.pc};
+}
+
+Scope scope_of(const ptx::Modifiers& how, Scope otherwise) {
+  return how.has(ptx::Field::scope) ? static_cast<Scope>(how[ptx::Field::scope] - 1) : otherwise;
+}
+
+void watch_access(Core& x, const Code& c, Shadow::Kind kind, const Region& region, Mask m,
                   const u64* offsets, std::uint32_t bytes, bool run, const std::byte* values) {
   const bool shared = region.kind() == Region::Kind::shared;
+  Block& owner = shared ? owner_of(x, region) : *x.block;
+  MemoryAccess access{kind, c.synchronises, x.warp->index, x.pc, m, offsets, bytes, run, values};
   if (c.synchronises) {
+    constexpr std::uint8_t is_volatile = 1;  // word of Field::order
+    const ptx::Instruction& i = x.machine->program().code[x.pc];
+    // volatile is relaxed.sys (8.4.2), and atom and red are .gpu without a scope (9.7.13.5).
+    access.scope = i.modifiers[ptx::Field::order] == is_volatile
+                       ? Scope::sys
+                       : scope_of(i.modifiers, Scope::gpu);
     const u64 base = shared ? ptx::shared_base : region.base();
     TensorUnit& tensor = x.block->tensor;
     tensor.arrive(x.warp->index);
     for (Mask rest = m; rest; rest &= rest - 1) {
-      const u64 address = base + offsets[__builtin_ctz(rest)];
+      const int lane = __builtin_ctz(rest);
+      const u64 address = base + offsets[lane];
       if (tensor.listens) {
         TensorClock& met = tensor.met[address];
         tensor.synchronise(x.warp->index, met);
         tensor.tell(x.warp->index, met);
       }
-      x.block->races.meet_at(address, x.warp->index);
+      Token& flag = shared ? owner.order.flags[offsets[lane]] : x.machine->flags[address];
+      meet_at(observer(x), flag, shared ? (owner.number + 1) << 32 | offsets[lane] : address, kind,
+              i, access.scope, deed(x, lane));
     }
     meet_peer(x);
-    meet_cluster(x);
   }
-  const Races::Access access{kind,    c.synchronises, x.warp->index, x.pc,  m,
-                             offsets, bytes,          run,           values};
   if (!shared) {
     if (region.is_busy()) x.machine->global_watch.watch_global(x, access, region);
     return;
   }
-  Block& owner = owner_of(x, region);
-  if (&owner == x.block) {
-    watch(x, access);
-  } else {
-    watch_peer(x, owner, access);
-  }
+  watch_in(x, owner, access);
 }
 
 // One instruction is one tick of the clock; a tick is one nanosecond of the timer.

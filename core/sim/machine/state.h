@@ -19,11 +19,11 @@
 #include "core/sim/async/mbarrier.h"
 #include "core/sim/async/operation.h"
 #include "core/sim/async/shared_tiles.h"
-#include "core/sim/checks/races.h"
 #include "core/sim/machine/copies.h"
 #include "core/sim/machine/register_file.h"
 #include "core/sim/machine/register_pool.h"
 #include "core/sim/memory/memory.h"
+#include "core/sim/order/block_order.h"
 #include "core/sim/tcgen05/unit.h"
 #include "core/sim/time/block_time.h"
 #include "core/sim/wgmma/warpgroup.h"
@@ -160,13 +160,13 @@ struct Barrier {
   std::uint32_t opened_at = 0;  // instruction that arrived first
   // Lanes of each warp that are there, while others of it that have not exited are not: their warp
   // does not count yet.
-  std::array<Mask, Races::most_warps> came{};
+  std::array<Mask, most_warps> came{};
   std::uint32_t there() const {  // threads, those included
     std::uint32_t out = arrived;
     for (const Mask m : came) out += static_cast<std::uint32_t>(__builtin_popcount(m));
     return out;
   }
-  Races::Clock clock{};                    // what those who arrived have done
+  View view;                               // what those who arrived have done and seen
   TensorClock tensor;                      // the same of tcgen05
   ptx::Reduce reduce = ptx::Reduce::none;  // of bar.red: what becomes of the threads' predicates
   std::uint32_t yes = 0, no = 0;           // threads whose predicate held, or did not
@@ -186,16 +186,10 @@ struct Slowness {
 struct Block {
   std::uint64_t number = 0;  // x + y * grid.x + z * grid.x * grid.y
   Dim3 index;
-  std::uint32_t rank = 0;   // in its cluster
-  bool ended = false;       // all have exited, and others of its cluster have not
-  std::uint32_t heard = 0;  // ranks that are known to have begun, a bit each
-  // Somebody of the cluster has arrived at another block's mbarrier in a way that PTX does not let
-  // that block's threads count on, and chips do: what may be known by it is no fault.
-  bool told_narrowly = false;
-  std::array<HeardNarrowly, Races::most_warps> heard_narrowly{};  // of each warp
-  Races::Clock cluster_arriving{}, cluster_completed{};  // of barrier.cluster, as in Mbarrier
-  // The same as if all who arrived there had released what they did.
-  Races::Clock cluster_meeting{}, cluster_met{};
+  std::uint32_t rank = 0;                     // in its cluster
+  bool ended = false;                         // all have exited, and others of its cluster have not
+  std::uint32_t heard = 0;                    // ranks that are known to have begun, a bit each
+  Token cluster_arriving, cluster_completed;  // of barrier.cluster, as in Mbarrier
   TensorClock tensor_arriving, tensor_completed;  // of barrier.cluster too
   std::vector<Warp> warps;
   std::uint32_t live_threads = 0;
@@ -206,7 +200,7 @@ struct Block {
   Slowness slow;
   std::array<Barrier, 16> barriers;
   std::uint64_t meetings = 0;  // barriers that were completed, threads that exited
-  Races races;
+  BlockOrder order;
   Mbarriers mbarriers;
   std::uint64_t signals = 0;  // that came to them: how often anybody did something to one
   Flight flight;

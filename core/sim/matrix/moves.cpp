@@ -95,8 +95,8 @@ void note_undefined(Core& x, Reference d, const Region& shared, const u64 (&at)[
 }
 
 // The rows that are touched, 16 bytes each, for who looks after races.
-void note_access(Core& x, const Code& c, Races::Kind kind, const u64* rows) {
-  if (!x.block->races.on()) return;
+void note_access(Core& x, const Code& c, Shadow::Kind kind, const u64* rows) {
+  if (!x.block->order.on()) return;
   const Mask named = c.count == 4 ? ~Mask{0} : (Mask{1} << (8 * c.count)) - 1;
   watch_access(x, c, kind, x.block->shared, named, rows, 16);
 }
@@ -108,7 +108,7 @@ Flow load(Core& x, const Code& c, Mask m) {
   if (flow == Flow::next) flow = find_rows(x, c, Access::load, rows);
   if (flow != Flow::next) return flow;
   const Region& shared = x.block->shared;
-  note_access(x, c, Races::Kind::read, rows);
+  note_access(x, c, Shadow::Kind::read, rows);
   for (int q = 0; q < c.count; ++q) {
     const Reference d = x.elements[c.target + static_cast<u32>(q)];
     if (d == nothing) continue;
@@ -154,7 +154,7 @@ Flow store(Core& x, const Code& c, Mask m) {
   u64 rows[lanes];
   if (flow == Flow::next) flow = find_rows(x, c, Access::store, rows);
   if (flow != Flow::next) return flow;
-  note_access(x, c, Races::Kind::write, rows);
+  note_access(x, c, Shadow::Kind::write, rows);
   for (int q = 0; q < c.count; ++q) {
     const Reference r = x.elements[c.target + static_cast<u32>(q)];
     for (int e = 0; e < 2; ++e) store_half(x, r, rows + 8 * q, transposed, e);
@@ -195,7 +195,7 @@ Flow load_bytes(Core& x, const Code& c, Mask m) {
   if (flow != Flow::next) return flow;
   const ptx::Modifiers& how = x.machine->program().code[x.pc].modifiers;
   const Region& shared = x.block->shared;
-  note_access(x, c, Races::Kind::read, at);
+  note_access(x, c, Shadow::Kind::read, at);
   std::byte rows[lanes][row_bytes];
   std::uint8_t undefined[lanes][row_bytes];
   for (int l = 0; l < 8 * c.count; ++l) {
@@ -233,7 +233,7 @@ Flow store_bytes(Core& x, const Code& c, Mask m) {
   u64 rows[lanes];
   if (flow == Flow::next) flow = find_rows(x, c, Access::store, rows);
   if (flow != Flow::next) return flow;
-  note_access(x, c, Races::Kind::write, rows);
+  note_access(x, c, Shadow::Kind::write, rows);
   for (int r = 0; r < c.count; ++r) {
     const Reference from = x.elements[c.target + static_cast<u32>(r)];
     const std::byte* bytes = x.bank[from >> 31] + (from & ~constant_bit);

@@ -115,9 +115,9 @@ void mark(Core& x, Reference d, int at, int lane, const Place& place, u32 bytes)
 }
 
 // For who looks after races.
-void note_access(Core& x, const Code& c, Races::Kind kind, int lane, const Place& place,
+void note_access(Core& x, const Code& c, Shadow::Kind kind, int lane, const Place& place,
                  u32 bytes) {
-  if (!x.block->races.on()) return;
+  if (!x.block->order.on()) return;
   u64 offsets[lanes];
   offsets[lane] = place.offset;
   watch_access(x, c, kind, *place.region, Mask{1} << lane, offsets, bytes);
@@ -135,7 +135,7 @@ Flow load(Core& x, const Code& c, Mask m) {
       const u64 address = elements.address(lane, i);
       const Place place = place_of(x, c, address, bytes);
       if (!place.region) return refuse_access(x, c, Access::load, lane, address, bytes);
-      note_access(x, c, Races::Kind::read, lane, place, bytes);
+      note_access(x, c, Shadow::Kind::read, lane, place, bytes);
       std::memcpy(x.bank[0] + d + elements.byte(lane, i), place.region->data() + place.offset,
                   bytes);
       mark(x, d, elements.byte(lane, i), lane, place, bytes);
@@ -160,7 +160,7 @@ Flow store(Core& x, const Code& c, Mask m) {
       if (!place.region || place.region->read_only) {
         return refuse_access(x, c, Access::store, lane, address, bytes);
       }
-      note_access(x, c, Races::Kind::write, lane, place, bytes);
+      note_access(x, c, Shadow::Kind::write, lane, place, bytes);
       const int at = elements.byte(lane, i);
       place.region->write(place.offset, x.bank[r >> 31] + (r & ~constant_bit) + at,
                           hidden ? shadow(x, r) + at : nullptr, bytes,

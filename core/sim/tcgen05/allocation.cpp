@@ -85,8 +85,8 @@ bool destination(Core& x, const Code& c, u64& offset) {
 
 void write_address(Core& x, u64 offset, u32 column) {
   u64 offsets[lanes] = {offset};
-  if (x.block->races.on()) {
-    watch(x, {Races::Kind::write, false, x.warp->index, x.pc, 1, offsets, 4, false});
+  if (x.block->order.on()) {
+    watch(x, {Shadow::Kind::write, false, x.warp->index, x.pc, 1, offsets, 4, false});
   }
   x.block->shared.write(offset, reinterpret_cast<const std::byte*>(&column), nullptr, 4,
                         Writer::of(x.block->number, x.warp->index * 32, x.pc));

@@ -63,8 +63,8 @@ bool write(Model& machine, Block& block, AsyncOperation& o) {
   return true;
 }
 
-bool complete(Model& machine, Block& block, AsyncOperation& o) {
-  machine.flights.settle_by_agent(block, o);
+bool complete(Model& machine, Block&, AsyncOperation& o) {
+  machine.flights.settle(o, o.by, o.by_epoch);
   return true;
 }
 

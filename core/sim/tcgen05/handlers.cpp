@@ -259,7 +259,7 @@ bool issue_multiplication(Core& x, const Code& c, int lane) {
   AsyncOperation o;
   if (!find_operands(x, lane, *x.block, m, o.reads)) return false;
   o.work = &multiplication_work;
-  o.pipe = pipe_of(x, lane);
+  join_pipe(x, lane, o);
   words.pack(o);
   if (!order_behind_others(x, lane, o)) return false;
   if (m.pair) return issue_with_peer(x, lane, m, std::move(o));
@@ -301,19 +301,13 @@ bool targets_of(Core& x, const Code& c, int lane, const Block& block, u32& targe
   return false;
 }
 
-// What this warp has seen by now, in the watch of each block that a commit arrives at: in those of
-// others what their threads have released to the cluster.
-std::vector<Races::Clock> seen_by_now(Core& x, u32 targets) {
-  std::vector<Races::Clock> out;
-  if (!x.block->races.on()) return out;
-  for (u32 rest = targets; rest; rest &= rest - 1) {
-    Block& at = *x.machine->member(*x.block, static_cast<u32>(__builtin_ctz(rest)));
-    const bool own = &at == x.block;
-    out.emplace_back();
-    at.races.release(own ? x.warp->index : at.races.agent_of_rank(x.block->rank, x.warp->index),
-                     out.back());
-  }
-  return out;
+// What this warp has done and seen by now, and what its thread's tcgen05 instructions have.
+std::shared_ptr<const View> seen_by_now(Core& x, const AsyncOperation& commit) {
+  if (!x.block->order.on()) return nullptr;
+  View out;
+  observer(x).release(out);
+  out.seen.see(commit.by, commit.by_epoch);
+  return std::make_shared<const View>(std::move(out));
 }
 
 // An arrival once this thread's products are done. It also orders them before what comes behind the
@@ -332,10 +326,9 @@ Flow commit(Core& x, const Code& c, Mask m) {
       return Flow::fault;
     }
     o.work = &commit_work;
-    o.pipe = pipe_of(x, lane);
+    join_pipe(x, lane, o);
     o.arrivals = 1;
-    if (o.targets & ~(1u << x.block->rank)) release_to_cluster(x);
-    o.seen = seen_by_now(x, o.targets);
+    o.seen = seen_by_now(x, o);
     if (!x.machine->flights.issue(x, lane, std::move(o))) return Flow::fault;
   }
   return Flow::next;
@@ -368,8 +361,11 @@ Handler multiplication_handler(TensorStep step) {
   }
 }
 
-std::uint32_t tensor_pipe(const Core& x, int lane) {
-  return pipe_of(x, lane);
+void join_pipe(Core& x, int lane, AsyncOperation& o) {
+  o.pipe = pipe_of(x, lane);
+  if (!x.block->order.on()) return;
+  o.by = x.block->order.agent(Completer::tensor_core, o.pipe);
+  o.by_epoch = x.block->order.next_epoch();
 }
 
 Handler tensor_handler(const ptx::Instruction& i) {

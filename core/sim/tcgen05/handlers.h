@@ -21,8 +21,9 @@ std::vector<CellRange> cells_of_move(const Core& x, const Code& c);
 // Notes in each instruction that uses registers of a tcgen05.ld which these are (loaded.cpp).
 void find_loaded(const ptx::Program& program, Bound& bound);
 
-// The pipe of the products, transfers and commits of a thread.
-std::uint32_t tensor_pipe(const Core& x, int lane);
+// Into the pipe of the products, transfers and commits of a thread: they are done one after the
+// other, and its commit tells of them.
+void join_pipe(Core& x, int lane, AsyncOperation& operation);
 
 // That where elements of 4 and 6 bits are in bytes of TMEM is taken from others than the ISA.
 void note_unpacked_bits(Core& x, int lane);

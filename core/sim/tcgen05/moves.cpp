@@ -406,7 +406,7 @@ namespace {
 bool is_freed_unheard(Core& x, int lane, const CellRange& range, std::string_view what) {
   const TensorUnit& unit = x.block->tensor;
   const Allocation* freed = unit.memory.given_back(range.column, range.columns);
-  if (!freed || !x.block->races.on()) return false;
+  if (!freed || !x.block->order.on()) return false;
   const u32 warp = freed->thread / 32;
   if (warp == x.warp->index || unit.heard(x.warp->index, warp).arrived >= freed->at) return false;
   x.reports->hazard(x, lane, "tmem_race", freed->pc, [&] {

@@ -390,8 +390,8 @@ bool write(Model& machine, Block& block, AsyncOperation& o) {
 }
 
 // Its operands are free: for those who wait for the commit behind it.
-bool complete(Model& machine, Block& block, AsyncOperation& o) {
-  machine.flights.settle_by_agent(block, o);
+bool complete(Model& machine, Block&, AsyncOperation& o) {
+  machine.flights.settle(o, o.by, o.by_epoch);
   return true;
 }
 

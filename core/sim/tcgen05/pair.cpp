@@ -58,7 +58,7 @@ bool peer_has_allocated(Core& x, const Block& peer, u32 column) {
 
 // The same where it has, but need not have: the peer's allocation is to be ordered before.
 void look_at_allocation(Core& x, const Block& peer, const PairStep& allocation) {
-  if (!x.block->races.on()) return;
+  if (!x.block->order.on()) return;
   const u32 warp = allocation.thread / 32;
   const bool lives = peer.warps[warp].live;
   const bool arrived =

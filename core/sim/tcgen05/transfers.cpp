@@ -65,7 +65,7 @@ bool issue(Core& x, int lane, AsyncOperation o, const std::vector<CellRange>& ce
     return false;
   }
   set_issued_at(o, x.block->tensor.events);
-  o.pipe = tensor_pipe(x, lane);
+  join_pipe(x, lane, o);
   if (!order_behind_others(x, lane, o)) return false;
   if (is_of_pair(x)) return issue_with_peer(x, lane, std::move(o), cells);
   return x.machine->flights.issue(x, lane, std::move(o));

@@ -232,7 +232,7 @@ void note_race(Core& x, int lane, const Block& home, TensorUse use, const Tensor
 bool is_freed_under(Core& x, int lane, const ProductInFlight& product,
                     const std::vector<CellRange>& cells) {
   const u32 warp = product.thread / 32;
-  if (!x.block->races.on() || product.issuer != x.block->rank || warp == x.warp->index)
+  if (!x.block->order.on() || product.issuer != x.block->rank || warp == x.warp->index)
     return false;
   const TensorUnit& unit = x.block->tensor;
   for (const TensorEvent* past : unit.past.touching(cells)) {
@@ -317,7 +317,7 @@ bool needs_order(const TensorEvent& past, const Core& x, TensorUse use) {
 // Has this warp passed nothing since, or the other arrived nowhere? (A commit arrives for
 // products.) Threads that have exited hold up no barrier.
 bool is_race(const Core& x, const TensorEvent& past) {
-  if (!x.block->races.on()) return false;
+  if (!x.block->order.on()) return false;
   const TensorOrder& mine = x.block->tensor.order[x.warp->index];
   if (mine.synchronised < past.at) return true;
   return !past.product && x.block->warps[past.warp].live &&
@@ -418,7 +418,7 @@ void look_for_peer_hazards(Core& x, int lane, Block& peer, TensorUse use,
     const bool lives = peer.warps[past->warp].live;
     const Heard heard = x.block->tensor.heard(x.warp->index, past->warp, true);
     const bool arrived = !lives || heard.arrived >= past->at;
-    if (x.block->races.on() && (mine.synchronised < past->peer_at || !arrived)) {
+    if (x.block->order.on() && (mine.synchronised < past->peer_at || !arrived)) {
       note_race(x, lane, peer, use, *past, peer, cells);
       continue;
     }
@@ -477,8 +477,8 @@ void TensorUnit::tell(u32 warp, TensorClock& clock) const {
   if (!listens) return;
   const TensorOrder& mine = order[warp];
   take(clock, mine.heard);
-  clock.resize(2 * Races::most_warps);
-  clock[side * Races::most_warps + warp].take({mine.arrived, mine.told});
+  clock.resize(2 * most_warps);
+  clock[side * most_warps + warp].take({mine.arrived, mine.told});
 }
 
 void TensorUnit::synchronise(u32 warp, const TensorClock& clock) {
@@ -489,7 +489,7 @@ void TensorUnit::synchronise(u32 warp, const TensorClock& clock) {
 
 Heard TensorUnit::heard(u32 warp, u32 other, bool of_peer) const {
   const TensorClock& all = order[warp].heard;
-  const u32 at = (of_peer ? side ^ 1 : side) * Races::most_warps + other;
+  const u32 at = (of_peer ? side ^ 1 : side) * most_warps + other;
   return at < all.size() ? all[at] : Heard{};
 }
 

@@ -26,7 +26,7 @@
 #include <map>
 #include <vector>
 
-#include "core/sim/checks/races.h"
+#include "core/sim/order/block_order.h"
 #include "core/sim/tcgen05/history.h"
 #include "core/sim/tcgen05/tensor_memory.h"
 
@@ -99,7 +99,7 @@ struct TensorUnit {
   std::uint32_t relinquished_at = 0;              // instruction
   std::uint32_t largest = TensorMemory::columns;  // that may still be allocated
   std::vector<TensorMove> moves;
-  std::array<TensorOrder, Races::most_warps> order{};
+  std::array<TensorOrder, most_warps> order{};
   bool listens = false;                      // the kernel has tcgen05 instructions
   std::uint32_t side = 0;                    // of the pair: 1 in the odd block
   std::map<std::uint64_t, TensorClock> met;  // of synchronising accesses, by their address

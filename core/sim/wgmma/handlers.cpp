@@ -297,6 +297,21 @@ void check_metadata(Core& x, const GroupForm& form, const u32* metadata) {
   });
 }
 
+// The products of the warpgroup at hand, which end one after the other.
+Agent products_of(Core& x) {
+  return x.block->order.agent(Completer::products, x.warp->index / 4);
+}
+
+// An operation has written some of it, and nobody has told this warp.
+bool was_copied_unheard(Core& x, const Range& r) {
+  if (!x.block->order.on()) return false;
+  const Completions& completions = x.machine->completions;
+  return x.block->order.shared.any_writer(r.begin, r.end, [&](u64, u64, const Shadow::Touch& by) {
+    return by.async && by.operation && !completions.in_flight(by.operation) &&
+           !completions.is_seen(by.operation, observer(x));
+  });
+}
+
 // An operand in shared memory, of `rows` rows; `first`: where they begin in GroupWords::unwritten.
 //
 // Kernels whose tiles have fewer rows than the instruction let it read what follows, whatever is
@@ -310,12 +325,8 @@ bool find_bytes(Core& x, const SharedMatrix& matrix, u32 rows, ElementType type,
                    first ? "the descriptor of B" : "the descriptor of A", all)) {
     return false;
   }
-  Races& races = x.block->races;
   const auto is_written = [&](const Range& r) {
-    Races::Conflict c;
-    const bool early = races.on() && races.unordered(x.warp->index, r.begin, r.end, false, c) &&
-                       races.is_agent(c.warp) && !races.rank_of(c.warp);
-    if (early) return true;  // it has been written, and nobody has waited for that
+    if (was_copied_unheard(x, r)) return true;
     const auto& operations = x.block->flight.operations;
     return std::any_of(operations.begin(), operations.end(), [&](const AsyncOperation& o) {
       return std::any_of(o.writes.begin(), o.writes.end(),
@@ -384,6 +395,8 @@ bool begin(Core& x, const GroupForm& form, GroupWords words, const GroupProduct&
   constexpr u32 most_threads = 1024;  // of a block
   o.pipe = 1 + x.block->rank * most_threads + words.group * 128;
   o.products = u64{group_rows} * form.n * form.k;
+  o.by = products_of(x);
+  o.by_epoch = static_cast<u32>(words.product + 1);
   words.pack(o);
   const auto* metadata = reinterpret_cast<const std::byte*>(product.metadata.data());
   o.bytes.assign(metadata, metadata + product.metadata.size() * sizeof(u32));
@@ -397,12 +410,12 @@ bool begin(Core& x, const GroupForm& form, GroupWords words, const GroupProduct&
 // written yet.
 bool begin_behind_all(Core& x, const GroupForm& form, const GroupWords& words,
                       const GroupProduct& product) {
-  Races& races = x.block->races;
-  if (!races.on()) return begin(x, form, words, product);
-  const auto seen = races.seen(x.warp->index);
-  races.acquire(x.warp->index, product.clock);
+  if (!x.block->order.on()) return begin(x, form, words, product);
+  Observer& me = observer(x);
+  const Observer alone = me;
+  me.acquire(product.view);
   const bool issued = begin(x, form, words, product);
-  races.put_back(x.warp->index, seen);
+  me = alone;
   return issued;
 }
 
@@ -443,7 +456,7 @@ Flow multiply(Core& x, const Code& c, Mask m) {
     check_metadata(x, form, &product.metadata[i * lanes]);
   }
   product.arrived |= 1u << i;
-  if (x.block->races.on()) x.block->races.release(x.warp->index, product.clock);
+  if (x.block->order.on()) observer(x).release(product.view);
   product.pc[i] = x.pc;
   take_rows(x, touch, product);
   ++warp.issued;
@@ -500,14 +513,11 @@ Flow await(Core& x, Mask m, u64 end) {
   GroupWarp& warp = mine(x);
   warp.waited = std::max(warp.waited, end);
   while (!warp.groups.empty() && warp.groups.front() <= warp.waited) warp.groups.pop_front();
-  if (x.block->races.on() && end > group.first) {
-    // They end in order, so the last says it of all; nothing of copies that happen to be complete.
-    const GroupProduct& last = group.products[end - 1 - group.first];
-    Races::Clock done{};
-    done[last.settled_by] = last.settled_at;
-    x.block->races.acquire(x.warp->index, done);
+  if (x.block->order.on() && end > group.first) {
+    // They end in order, so the last says it of all.
+    observer(x).see(products_of(x), static_cast<u32>(end));
     // It began behind what the four warps had waited for: who waits for it cannot be behind that.
-    hear_completions(*x.block, x.warp->index, last.clock);
+    hear_completions(*x.block, observer(x), group.products[end - 1 - group.first].view);
   }
   forget(group);
   return Flow::next;

@@ -374,8 +374,7 @@ bool complete(Model& machine, Block& block, AsyncOperation& o) {
   const GroupWords w = GroupWords::of(o);
   GroupProduct& product =
       block.warpgroups[w.group].products[w.product - block.warpgroups[w.group].first];
-  product.settled_by = machine.flights.settle_by_agent(block, o);
-  product.settled_at = block.races.now();
+  machine.flights.settle(o, o.by, o.by_epoch);
   product.complete = true;
   for (u32 i = 0; i < 4; ++i) {
     for (Split& s : block.warps[w.group * 4 + i].splits) {

@@ -23,7 +23,7 @@
 #include <vector>
 
 #include "core/sim/async/shared_tiles.h"
-#include "core/sim/checks/races.h"
+#include "core/sim/order/block_order.h"
 #include "core/sim/wgmma/rows.h"
 
 namespace tilescope::sim {
@@ -39,9 +39,7 @@ struct GroupProduct {
   bool complete = false;
   std::vector<std::uint32_t> metadata;  // of .sp: of the 128 threads, as they issued it
   std::vector<std::uint64_t> rows;      // of A in registers: as in GroupSource
-  Races::Clock clock{};  // what the warps had done and seen as they issued it: it begins after that
-  // By whom, and up to when, what it reads is done with: what a wgmma.wait_group learns.
-  std::uint32_t settled_by = 0, settled_at = 0;
+  View view;  // what the warps had done and seen as they issued it: it begins after that
 };
 
 // What one of the four warps has done.

@@ -1,0 +1,209 @@
+#include "core/sim/order/observer.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tilescope::sim {
+namespace {
+
+using u32 = std::uint32_t;
+
+constexpr std::size_t most_relied = 16, most_own_fences = 16;
+
+bool same(Home a, Home b) {
+  return a.block == b.block && a.cluster == b.cluster;
+}
+
+bool same(const Deed& a, const Deed& b) {
+  return a.block == b.block && a.thread / 32 == b.thread / 32 && a.pc == b.pc;
+}
+
+// Is what lies in `part`, read at `home` within `scope`, morally strong with the reading?
+Doubt doubt_of(const Released& part, Home home, Scope scope) {
+  if (part.doubt != Doubt::none) return part.doubt;
+  if (!includes(part.scope, part.home, home)) return Doubt::release_scope;
+  return includes(scope, home, part.home) ? Doubt::none : Doubt::acquire_scope;
+}
+
+}  // namespace
+
+Released& Token::part(Home home, Scope scope, Doubt doubt, Deed by) {
+  for (Released& p : parts) {
+    if (p.scope != scope || p.doubt != doubt || !same(p.home, home)) continue;
+    p.by = by;
+    return p;
+  }
+  parts.push_back({{}, home, scope, doubt, by});
+  return parts.back();
+}
+
+void Token::keep_what_reaches(Home home, Scope scope) {
+  const auto lost = [&](const Released& p) {
+    return !includes(p.scope, p.home, home) || !includes(scope, home, p.home);
+  };
+  parts.erase(std::remove_if(parts.begin(), parts.end(), lost), parts.end());
+}
+
+void Observer::start(Agent me, Home home) {
+  *this = {};
+  me_ = me;
+  home_ = home;
+}
+
+void Observer::give(Token& token, Scope scope, Deed by, Doubt doubt) const {
+  View& to = token.part(home_, scope, doubt, by).view;
+  to.join(doubt == Doubt::none || !doubts_ ? sure_ : likely_);
+  to.seen.see(me_, epoch_);
+}
+
+const Doubtful* Observer::doubtful(Agent other, u32 epoch) const {
+  const auto found = std::find_if(relied_.begin(), relied_.end(),
+                                  [&](const Doubtful& d) { return d.seen.of(other) >= epoch; });
+  return found == relied_.end() ? nullptr : &*found;
+}
+
+void Observer::take(const Released& part) {
+  sure_.join(part.view);
+  if (doubts_) likely_.join(part.view);
+}
+
+void Observer::take_likely(const Released& part, Doubt why, Deed by) {
+  if (!doubts_) likely_ = sure_;
+  doubts_ = true;
+  likely_.join(part.view);
+  for (Doubtful& d : relied_) {
+    if (d.why != why || !same(d.release, part.by) || !same(d.acquire, by)) continue;
+    d.seen.join(part.view.seen);
+    return;
+  }
+  if (relied_.size() == most_relied) relied_.erase(relied_.begin());
+  relied_.push_back({why, part.by, by, part.view.seen});
+}
+
+void Observer::release(Token& token, Scope scope, Deed by) {
+  give(token, scope, by, Doubt::none);
+  if (doubts_) give(token, scope, by, Doubt::passed_on);
+  ++epoch_;
+}
+
+void Observer::release_relaxed(Token& token, Scope scope, Deed by) {
+  for (const Fenced& f : fenced_) {
+    token.part(home_, narrower(f.scope, scope), Doubt::none, by).view.join(f.view);
+  }
+  give(token, scope, by, Doubt::relaxed_release);
+  ++epoch_;
+}
+
+void Observer::arrive(Token& token, bool releases, Scope scope, Deed by) {
+  for (const Fenced& f : fenced_) {
+    if (releases && f.scope <= scope) continue;
+    token.part(home_, f.scope, Doubt::none, by).view.join(f.view);
+  }
+  if (releases) {
+    release(token, scope, by);
+  } else {
+    give(token, scope, by, Doubt::relaxed_release);
+    ++epoch_;
+  }
+}
+
+void Observer::acquire(const Token& token, Scope scope, Deed by, std::uint64_t place) {
+  if (place && !offered_.empty()) {
+    take_offered(scope, [&](const Offered& o) { return o.place == place; });
+  }
+  for (const Released& part : token.parts) {
+    const Doubt why = doubt_of(part, home_, scope);
+    if (why == Doubt::none) {
+      take(part);
+    } else {
+      take_likely(part, why, by);
+    }
+  }
+}
+
+void Observer::acquire_relaxed(const Token& token, Scope scope, Deed by, std::uint64_t place) {
+  for (const Released& part : token.parts) {
+    const Doubt why = doubt_of(part, home_, scope);
+    take_likely(part, why == Doubt::none ? Doubt::relaxed_acquire : why, by);
+    if (why != Doubt::none) continue;
+    const auto known = std::find_if(offered_.begin(), offered_.end(), [&](const Offered& o) {
+      return o.place == place && o.scope == scope && o.part.scope == part.scope &&
+             same(o.part.home, part.home);
+    });
+    if (known == offered_.end()) {
+      offered_.push_back({part, scope, place});
+    } else {
+      known->part.view.join(part.view);
+    }
+  }
+}
+
+// The last operation of an acquire pattern has this scope, which counts, too.
+template <class Which>
+void Observer::take_offered(Scope scope, Which which) {
+  const auto taken = [&](const Offered& o) {
+    if (!which(o) || !includes(scope, home_, o.part.home)) return false;
+    take(o.part);
+    return true;
+  };
+  offered_.erase(std::remove_if(offered_.begin(), offered_.end(), taken), offered_.end());
+}
+
+void Observer::fence_inits(Agent inits) {
+  Fenced own{Scope::cluster, {}};
+  own.view.seen.see(inits, epoch_++);
+  fenced_.push_back(std::move(own));
+}
+
+void Observer::fence(Scope scope) {
+  take_offered(scope, [](const Offered&) { return true; });
+  const auto covered = [&](const Fenced& f) { return f.scope <= scope; };
+  fenced_.erase(std::remove_if(fenced_.begin(), fenced_.end(), covered), fenced_.end());
+  fenced_.insert(fenced_.begin(), {scope, sure_});
+  fenced_.front().view.seen.see(me_, epoch_++);
+}
+
+void Observer::release(View& view) {
+  view.join(sure_);
+  view.seen.see(me_, epoch_++);
+}
+
+void Observer::acquire(const View& view) {
+  sure_.join(view);
+  if (doubts_) likely_.join(view);
+}
+
+void Observer::see(Agent other, u32 epoch) {
+  sure_.seen.see(other, epoch);
+  if (doubts_) likely_.seen.see(other, epoch);
+}
+
+void Observer::fence_proxy(u32 lanes) {
+  sure_.told.join(sure_.seen);
+  if (doubts_) likely_.told.join(likely_.seen);
+  if (lanes == ~0u) sure_.told.see(me_, epoch_);
+  if (own_fences_.size() == most_own_fences) own_fences_.erase(own_fences_.begin());
+  own_fences_.push_back({epoch_, lanes});
+  ++epoch_;
+}
+
+bool Observer::has_fenced(u32 lanes, u32 epoch, u32 until) const {
+  // Of fences that are no longer known it is taken that one was there.
+  if (lanes && own_fences_.size() == most_own_fences && own_fences_.front().epoch >= epoch) {
+    return true;
+  }
+  return std::any_of(own_fences_.begin(), own_fences_.end(), [&](const ProxyFence& f) {
+    return f.epoch >= epoch && f.epoch <= until && (f.lanes & lanes);
+  });
+}
+
+std::uint64_t Observer::held() const {
+  const auto view = [](const View& v) { return v.seen.held() + v.told.held(); };
+  std::uint64_t out = sizeof *this + view(sure_) + view(likely_);
+  for (const Fenced& f : fenced_) out += sizeof f + view(f.view);
+  for (const Offered& o : offered_) out += sizeof o + view(o.part.view);
+  for (const Doubtful& d : relied_) out += sizeof d + d.seen.held();
+  return out;
+}
+
+}  // namespace tilescope::sim

@@ -1,0 +1,185 @@
+// Who has been told of what: PTX's causality order (PTX ISA 8.9.5, "Causality order"), as vector
+// clocks.
+//
+//   Observer   a warp: what it has seen of others, and what of that the async proxy knows
+//   Token      what was released at one place: a flag in memory, a phase of an mbarrier, a round
+//              of a barrier
+//
+// A release puts into a token what the warp has done and seen; an acquire takes it out, where the
+// two are morally strong (8.7): the scope of each includes the other one. A relaxed access releases
+// what the warp had done before its last fence, and what it could acquire the next fence acquires
+// (8.8, "Release and acquire patterns").
+//
+// Besides what is sure there is what is likely: what chips are seen to do, for which nearly every
+// way of telling is as good as any other. Where only that orders two accesses, it says which
+// release and which acquire are too weak.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/sim/order/vector_clock.h"
+
+namespace tilescope::sim {
+
+enum class Scope : std::uint8_t { cta, cluster, gpu, sys };
+
+// Where in the grid somebody is.
+struct Home {
+  std::uint32_t block = 0, cluster = 0;  // numbers in the grid
+};
+// Does the scope of somebody at `a` include who is at `b`? A launch is of one GPU.
+inline bool includes(Scope scope, Home a, Home b) {
+  return scope == Scope::cta       ? a.block == b.block
+         : scope == Scope::cluster ? a.cluster == b.cluster
+                                   : true;
+}
+inline Scope narrower(Scope a, Scope b) {
+  return a < b ? a : b;
+}
+
+// What somebody has seen; and of what was written through the generic proxy, what the async proxy
+// has been told: a fence.proxy.async lies on the way from there to here.
+struct View {
+  VectorClock seen, told;
+  void join(const View& other) {
+    seen.join(other.seen);
+    told.join(other.told);
+  }
+};
+
+// A thread and its instruction.
+struct Deed {
+  std::uint32_t block = 0, thread = 0, pc = 0;
+};
+
+// What makes a way of telling doubtful: PTX promises nothing.
+enum class Doubt : std::uint8_t {
+  none,
+  release_scope,    // of the release does not include who acquires
+  acquire_scope,    // of the acquire does not include who released
+  relaxed_release,  // nothing is released: relaxed, volatile or red, without a fence before
+  relaxed_acquire,  // nothing is acquired: the same, without a fence behind
+  passed_on,        // sure in itself, of what who released had heard in a doubtful way
+};
+
+// What one has put into a token.
+struct Released {
+  View view;
+  Home home;
+  Scope scope = Scope::cta;  // how far it reaches
+  Doubt doubt = Doubt::none;
+  Deed by;
+};
+
+struct Token {
+  std::vector<Released> parts;
+  void clear() { parts.clear(); }
+  // The part of this home, scope and doubt: a new one where there was none.
+  Released& part(Home home, Scope scope, Doubt doubt, Deed by);
+  void add(const Released& more) {
+    part(more.home, more.scope, more.doubt, more.by).view.join(more.view);
+  }
+  void add(const Token& other) {
+    for (const Released& each : other.parts) add(each);
+  }
+  // Those parts that do not reach `home` by a scope, or that who is there does not include in its
+  // own, go: an atomic there does not pass them on (8.9.2, "Observation order").
+  void keep_what_reaches(Home home, Scope scope);
+};
+
+// A way of telling that PTX does not promise, that a warp has relied on.
+struct Doubtful {
+  Doubt why = Doubt::none;
+  Deed release, acquire;
+  VectorClock seen;  // by it
+};
+
+class Observer {
+ public:
+  void start(Agent me, Home home);
+
+  Agent me() const { return me_; }
+  Home home() const { return home_; }
+  // Of what it does now. Every release begins a new one.
+  std::uint32_t epoch() const { return epoch_; }
+
+  bool has_seen(Agent other, std::uint32_t epoch) const {
+    return other == me_ || sure_.seen.of(other) >= epoch;
+  }
+  // The same by what is likely.
+  bool may_have_seen(Agent other, std::uint32_t epoch) const {
+    return has_seen(other, epoch) || (doubts_ && likely_.seen.of(other) >= epoch);
+  }
+  // The async proxy has been told of what `other` wrote through the generic one, on a way that
+  // leads here.
+  bool is_told(Agent other, std::uint32_t epoch) const { return sure_.told.of(other) >= epoch; }
+  const View& sure() const { return sure_; }
+  bool has_doubts() const { return doubts_; }
+  // By what `other` at `epoch` may have been seen; null: by nothing doubtful that is known.
+  const Doubtful* doubtful(Agent other, std::uint32_t epoch) const;
+
+  // ---- telling ----
+  // All that it has done and seen, morally strong with who is in `scope`.
+  void release(Token& token, Scope scope, Deed by);
+  // By a relaxed access: what lies before its fences.
+  void release_relaxed(Token& token, Scope scope, Deed by);
+  // At a barrier that counts whoever arrives, whatever the scope: of a release pattern only the
+  // scope of its first operation matters, be it this one or a fence before it.
+  void arrive(Token& token, bool releases, Scope scope, Deed by);
+  // At `place`, which is one of memory: what was read there relaxed is acquired, too. 0: no such.
+  void acquire(const Token& token, Scope scope, Deed by, std::uint64_t place = 0);
+  // By a relaxed access: the next fence acquires it.
+  void acquire_relaxed(const Token& token, Scope scope, Deed by, std::uint64_t place = 0);
+  void fence(Scope scope);
+  // fence.mbarrier_init: as a fence of the cluster, for what `inits` stands for alone: what the
+  // warp has initialised.
+  void fence_inits(Agent inits);
+  // Without scopes and doubts: a barrier of its block.
+  void release(View& view);
+  void acquire(const View& view);
+  void see(Agent other, std::uint32_t epoch);
+  // All its lanes have met (bar.warp.sync): each has seen what the others did.
+  void meet() { see(me_, epoch_++); }
+
+  // fence.proxy.async by these lanes (8.9.5: the async proxy knows what its thread has seen by
+  // now).
+  void fence_proxy(std::uint32_t lanes);
+  // Has one of these lanes had such a fence since `epoch`, that who has seen `until` of this warp
+  // has seen, too? Of those of all lanes is_told() knows.
+  bool has_fenced(std::uint32_t lanes, std::uint32_t epoch, std::uint32_t until) const;
+
+  std::uint64_t held() const;
+
+ private:
+  struct Fenced {
+    Scope scope;
+    View view;
+  };
+  struct Offered {
+    Released part;
+    Scope scope;  // of who read it
+    std::uint64_t place;
+  };
+  struct ProxyFence {
+    std::uint32_t epoch, lanes;
+  };
+
+  void give(Token& token, Scope scope, Deed by, Doubt doubt) const;
+  void take(const Released& part);
+  template <class Which>
+  void take_offered(Scope scope, Which which);
+  void take_likely(const Released& part, Doubt why, Deed by);
+
+  Agent me_;
+  Home home_;
+  std::uint32_t epoch_ = 1;
+  View sure_, likely_;  // likely_ contains sure_, while there are doubts
+  bool doubts_ = false;
+  std::vector<Fenced> fenced_;    // by its fences: by scope, the last first
+  std::vector<Offered> offered_;  // read, and not acquired
+  std::vector<ProxyFence> own_fences_;
+  std::vector<Doubtful> relied_;
+};
+
+}  // namespace tilescope::sim

@@ -1,0 +1,279 @@
+#include "core/sim/order/shadow.h"
+
+#include <algorithm>
+
+namespace tilescope::sim {
+namespace {
+
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+
+constexpr std::size_t fewest = 1u << 13;
+constexpr u32 whole = 15;
+// Strong accesses of a word, of as many agents, are kept: the oldest are forgotten.
+constexpr u32 most_links = 96;
+
+// Of [begin, end) the part in 4-byte word `word`, a bit a byte.
+u32 part_of(u64 word, u64 begin, u64 end) {
+  const u64 from = std::max(begin, word * 4), to = std::min(end, word * 4 + 4);
+  return ((1u << (to - from)) - 1) << (from - word * 4);
+}
+
+bool writes(Shadow::Kind kind) {
+  return kind != Shadow::Kind::read;
+}
+
+}  // namespace
+
+u32 Completions::begin() {
+  all_.push_back({});
+  return static_cast<u32>(all_.size());
+}
+
+void Completions::end(u32 operation, Agent on, u32 epoch) {
+  Operation& first = all_[operation - 1];
+  if (first.epoch == never) {
+    first = {on, epoch, none};
+    return;
+  }
+  all_.push_back({on, epoch, first.also});
+  all_[operation - 1].also = static_cast<u32>(all_.size());
+}
+
+bool Completions::is_seen(u32 operation, const Observer& who) const {
+  for (; operation; operation = all_[operation - 1].also) {
+    const Operation& o = all_[operation - 1];
+    if (o.epoch != never && who.has_seen(o.on, o.epoch)) return true;
+  }
+  return false;
+}
+
+void Shadow::start(u64 bytes) {
+  words_.assign((bytes + 3) / 4, 0);
+  histories_.assign(1, {});
+  links_.assign(1, {});
+  nodes_.assign(1, {});
+  most_ = std::max(fewest, words_.size());
+}
+
+std::uint64_t Shadow::held() const {
+  return words_.size() * sizeof(u32) + histories_.size() * sizeof(History) +
+         links_.size() * sizeof(Link) + nodes_.size() * sizeof(Touch);
+}
+
+const Shadow::Touch& Shadow::writer(u64 byte) const {
+  return nodes_[histories_[words_[byte >> 2]].written[byte & 3]];
+}
+
+Shadow::Pass::Pass(Shadow& shadow, const Observer& who, const Completions& completions,
+                   const Touch& touch)
+    : shadow_(&shadow), who_(&who), completions_(&completions), touch_(touch) {
+  if (shadow.histories_.size() > shadow.most_) shadow.compact();
+}
+
+bool Shadow::Pass::is_ordered(const Touch& earlier) const {
+  if (!earlier.operation) return who_->has_seen(earlier.agent, earlier.epoch);
+  if (completions_->in_flight(earlier.operation)) return earlier.kind != Kind::copy;
+  return completions_->is_seen(earlier.operation, *who_);
+}
+
+// Both strong, and each includes the other in its scope (8.7, "Morally strong operations").
+bool Shadow::Pass::races_with(const Touch& earlier) const {
+  if (!writes(earlier.kind) && !writes(touch_.kind)) return false;
+  if (earlier.strong && touch_.strong && includes(earlier.scope, earlier.home, touch_.home) &&
+      includes(touch_.scope, touch_.home, earlier.home)) {
+    return false;
+  }
+  return !is_ordered(earlier);
+}
+
+// Whatever comes later and races with `earlier` races with this access, too.
+bool Shadow::Pass::stands_for(const Touch& earlier) const {
+  if (earlier.operation && completions_->in_flight(earlier.operation)) return false;
+  if (writes(earlier.kind) && !writes(touch_.kind)) return false;
+  if (touch_.strong && (!earlier.strong || touch_.scope > earlier.scope ||
+                        touch_.home.block != earlier.home.block)) {
+    return false;
+  }
+  return is_ordered(earlier);
+}
+
+u32 Shadow::Pass::node() {
+  if (!node_) {
+    node_ = static_cast<u32>(shadow_->nodes_.size());
+    shadow_->nodes_.push_back(touch_);
+  }
+  return node_;
+}
+
+// What becomes of a word with history `from`, of which `bytes` are touched.
+Shadow::Pass::Step Shadow::Pass::step(u32 from, u32 bytes, u64 word) {
+  Shadow& s = *shadow_;
+  const History was = s.histories_[from];
+  Step out{from, bytes, from, false};
+  const auto note = [&](u32 node, u32 common) {
+    out.races = true;
+    if (found_) return;
+    found_ = true;
+    other_ = s.nodes_[node];
+    at_ = word * 4 + static_cast<u32>(__builtin_ctz(common));
+  };
+  for (u32 b = 0, before = 0; b < 4; ++b) {
+    const u32 node = was.written[b];
+    if (!(bytes >> b & 1) || node == before) continue;
+    before = node;
+    if (races_with(s.nodes_[node])) note(node, 1u << b);
+  }
+  const bool replaces = touch_.kind != Kind::read && !touch_.strong;
+  bool known = false, all_kept = true;
+  std::array<Link, most_links> kept;
+  u32 count = 0;
+  for (u32 at = was.others; at; at = s.links_[at].next) {
+    const Link& link = s.links_[at];
+    const Touch& earlier = s.nodes_[link.node];
+    if ((link.bytes & bytes) && races_with(earlier)) note(link.node, link.bytes & bytes);
+    if (!replaces && !touch_.operation && !earlier.operation && earlier.agent == touch_.agent &&
+        earlier.epoch == touch_.epoch && earlier.kind == touch_.kind &&
+        earlier.strong == touch_.strong && earlier.scope == touch_.scope &&
+        (bytes & ~link.bytes) == 0) {
+      known = true;
+    }
+    const u32 left = replaces                                        ? link.bytes & ~bytes
+                     : (link.bytes & ~bytes) || !stands_for(earlier) ? link.bytes
+                                                                     : 0;
+    all_kept = all_kept && left == link.bytes;
+    if (left && count < most_links - 1) kept[count++] = {link.node, at, left};
+  }
+  if (known) return out;
+  History now = was;
+  if (!all_kept) {
+    now.others = 0;
+    for (u32 i = count; i-- > 0;) {
+      s.links_.push_back({kept[i].node, now.others, kept[i].bytes});
+      now.others = static_cast<u32>(s.links_.size() - 1);
+    }
+  }
+  if (replaces) {
+    for (u32 b = 0; b < 4; ++b) {
+      if (bytes >> b & 1) now.written[b] = node();
+    }
+  } else {
+    s.links_.push_back({node(), now.others, bytes});
+    now.others = static_cast<u32>(s.links_.size() - 1);
+  }
+  s.histories_.push_back(now);
+  out.to = static_cast<u32>(s.histories_.size() - 1);
+  return out;
+}
+
+bool Shadow::Pass::touch(u64 begin, u64 end) {
+  bool races = false;
+  u32* words = shadow_->words_.data();
+  const u64 last = ((end - 1) >> 2) + 1;
+  for (u64 w = begin >> 2; w < last;) {
+    const u32 bytes = part_of(w, begin, end), from = words[w];
+    const Step* step = nullptr;
+    for (const Step& s : last_) {
+      if (s.bytes == bytes && s.from == from) step = &s;
+    }
+    if (!step) {
+      last_[steps_ % last_.size()] = this->step(from, bytes, w);
+      step = &last_[steps_++ % last_.size()];
+    }
+    const u32 to = step->to;
+    races = races || step->races;
+    const u64 stop = bytes == whole ? std::max(end >> 2, w + 1) : w + 1;
+    while (w < stop && words[w] == from) words[w++] = to;
+  }
+  return races;
+}
+
+bool Shadow::unordered(const Observer& who, const Completions& completions, const Touch& touch,
+                       u64 begin, u64 end, Touch& other, u64& at) const {
+  // A pass that only asks: it does not get to change anything.
+  Pass pass(const_cast<Shadow&>(*this), who, completions, touch);
+  u32 before = ~0u;
+  for (u64 w = begin >> 2; w <= (end - 1) >> 2; ++w) {
+    const u32 bytes = part_of(w, begin, end);
+    if (words_[w] == before && bytes == whole) continue;
+    before = bytes == whole ? words_[w] : ~0u;
+    const History& history = histories_[words_[w]];
+    const auto is = [&](u32 node, u32 common) {
+      if (!common || !pass.races_with(nodes_[node])) return false;
+      other = nodes_[node];
+      at = w * 4 + static_cast<u32>(__builtin_ctz(common));
+      return true;
+    };
+    for (u32 b = 0; b < 4; ++b) {
+      if (is(history.written[b], bytes & 1u << b)) return true;
+    }
+    for (u32 l = history.others; l; l = links_[l].next) {
+      if (is(links_[l].node, links_[l].bytes & bytes)) return true;
+    }
+  }
+  return false;
+}
+
+void Shadow::divide(u64 begin, u64 end, u32 operation, u32 other) {
+  for (u64 w = begin >> 2; w <= (end - 1) >> 2; ++w) {
+    History now = histories_[words_[w]];
+    bool any = false;
+    for (u64 at = std::max(begin, w * 4); at < std::min(end, w * 4 + 4); ++at) {
+      u32& written = now.written[at & 3];
+      if (nodes_[written].operation != operation) continue;
+      if (!any) {
+        nodes_.push_back(nodes_[written]);
+        nodes_.back().operation = other;
+      }
+      written = static_cast<u32>(nodes_.size() - 1);
+      any = true;
+    }
+    if (!any) continue;
+    histories_.push_back(now);
+    words_[w] = static_cast<u32>(histories_.size() - 1);
+  }
+}
+
+// Histories that no word has any more go, and what only they have.
+void Shadow::compact() {
+  std::vector<u32> history(histories_.size(), 0), link(links_.size(), 0), node(nodes_.size(), 0);
+  std::vector<History> histories(1);
+  std::vector<Link> links(1);
+  std::vector<Touch> nodes(1);
+  const auto keep_node = [&](u32 n) {
+    if (n && !node[n]) {
+      node[n] = static_cast<u32>(nodes.size());
+      nodes.push_back(nodes_[n]);
+    }
+    return node[n];
+  };
+  std::vector<u32> chain;
+  const auto keep_links = [&](u32 first) {
+    chain.clear();
+    for (u32 at = first; at && !link[at]; at = links_[at].next) chain.push_back(at);
+    for (; !chain.empty(); chain.pop_back()) {
+      const Link& l = links_[chain.back()];
+      link[chain.back()] = static_cast<u32>(links.size());
+      links.push_back({keep_node(l.node), link[l.next], l.bytes});
+    }
+    return link[first];
+  };
+  for (u32& word : words_) {
+    if (!word) continue;
+    u32& now = history[word];
+    if (!now) {
+      History h = histories_[word];
+      for (u32& written : h.written) written = keep_node(written);
+      h.others = keep_links(h.others);
+      now = static_cast<u32>(histories.size());
+      histories.push_back(h);
+    }
+    word = now;
+  }
+  histories_ = std::move(histories);
+  links_ = std::move(links);
+  nodes_ = std::move(nodes);
+  most_ = std::max(std::max(fewest, words_.size()), 2 * histories_.size());
+}
+
+}  // namespace tilescope::sim

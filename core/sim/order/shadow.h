@@ -1,0 +1,153 @@
+// Who touched each byte of a memory, and who of them nothing orders: a race detector by vector
+// clocks (FastTrack, Flanagan and Freund, PLDI 2009) that keeps all accesses that may still race,
+// byte by byte.
+//
+// Of a byte are kept the last weak write, and since then each read, each atomic and each strong
+// write that no later one stands for: one that is ordered behind it and races with whatever it
+// would race with. So an access is reported exactly if it races with an earlier one of the byte, as
+// long as none was before it.
+//
+// Every four bytes have a number: that of their history. Words that were touched alike have the
+// same one, so that a warp that touches a tile looks at few histories and fills in numbers.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "core/sim/order/observer.h"
+
+namespace tilescope::sim {
+
+// When asynchronous operations are over: in which epoch of what they complete on, which may be
+// several things. Until then they are in flight.
+class Completions {
+ public:
+  static constexpr std::uint32_t none = 0, never = ~0u;
+  std::uint32_t begin();  // a number for an operation
+  void end(std::uint32_t operation, Agent on, std::uint32_t epoch);
+  bool is_seen(std::uint32_t operation, const Observer& who) const;
+  bool in_flight(std::uint32_t operation) const { return epoch(operation) == never; }
+  Agent on(std::uint32_t operation) const { return all_[operation - 1].on; }
+  std::uint32_t epoch(std::uint32_t operation) const { return all_[operation - 1].epoch; }
+  std::uint64_t held() const { return all_.size() * sizeof(Operation); }
+
+ private:
+  struct Operation {
+    Agent on;
+    std::uint32_t epoch = never;
+    std::uint32_t also = none;  // another that says when it is over
+  };
+  std::vector<Operation> all_;
+};
+
+class Shadow {
+ public:
+  enum class Kind : std::uint8_t { read, write, atomic, copy };
+
+  // An access: who, when, how.
+  struct Touch {
+    Kind kind = Kind::read;
+    bool strong = false;  // volatile, relaxed, acquire, release, atomic
+    bool async = false;   // through the async proxy
+    Scope scope = Scope::cta;
+    Agent agent;
+    Home home;
+    std::uint32_t epoch = 0;
+    // Of an operation; then Completions says agent and epoch. While one is in flight others tell
+    // who collides with it (core/sim/async/collisions.cpp), but for a copy by cp.async: whoever
+    // touches what that writes, races.
+    std::uint32_t operation = Completions::none;
+    std::uint32_t thread = 0, pc = 0;
+  };
+
+  // One access of a warp or an operation, in pieces.
+  class Pass {
+   public:
+    // `who` has seen what the access is ordered behind: a warp, or who issued the operation.
+    Pass(Shadow& shadow, const Observer& who, const Completions& completions, const Touch& touch);
+    // It touches [begin, end). True: that is unordered with an earlier access of these bytes.
+    bool touch(std::uint64_t begin, std::uint64_t end);
+    // The first that it is unordered with, and the byte.
+    const Touch& other() const { return other_; }
+    std::uint64_t at() const { return at_; }
+
+   private:
+    friend class Shadow;
+    struct Step {
+      std::uint32_t from = 0, bytes = 0, to = 0;
+      bool races = false;
+    };
+    Step step(std::uint32_t from, std::uint32_t bytes, std::uint64_t word);
+    bool is_ordered(const Touch& earlier) const;
+    bool races_with(const Touch& earlier) const;
+    bool stands_for(const Touch& earlier) const;
+    std::uint32_t node();
+
+    Shadow* shadow_;
+    const Observer* who_;
+    const Completions* completions_;
+    Touch touch_, other_;
+    std::uint64_t at_ = 0;
+    std::uint32_t node_ = 0;
+    std::array<Step, 4> last_{};
+    std::uint32_t steps_ = 0;
+    bool found_ = false;
+  };
+
+  void start(std::uint64_t bytes);
+  bool on() const { return !words_.empty(); }
+  std::uint64_t held() const;
+
+  // The last weak write of a byte; kind `read` where there is none.
+  const Touch& writer(std::uint64_t byte) const;
+  // Is any byte of [begin, end) one that an access like this would be unordered with? Notes
+  // nothing.
+  bool unordered(const Observer& who, const Completions& completions, const Touch& touch,
+                 std::uint64_t begin, std::uint64_t end, Touch& other, std::uint64_t& at) const;
+  // f(first, end, last weak write) for each run of bytes of [begin, end) with the same one, until f
+  // answers true. Answers whether f did.
+  template <class F>
+  bool any_writer(std::uint64_t begin, std::uint64_t end, F f) const {
+    for (std::uint64_t at = begin; at < end;) {
+      const std::uint64_t first = at;
+      const std::uint32_t node = histories_[words_[at >> 2]].written[at & 3];
+      while (at < end && histories_[words_[at >> 2]].written[at & 3] == node) {
+        const std::uint64_t word = at >> 2;
+        const History& history = histories_[words_[word]];
+        ++at;
+        if (at & 3) continue;
+        // Words with the same history, as most of a tile have.
+        if (std::equal(history.written.begin() + 1, history.written.end(),
+                       history.written.begin())) {
+          while (at + 4 <= end && words_[at >> 2] == words_[word]) at += 4;
+        }
+      }
+      if (node && f(first, at, nodes_[node])) return true;
+    }
+    return false;
+  }
+  // What an operation has written there is that of another one from now on.
+  void divide(std::uint64_t begin, std::uint64_t end, std::uint32_t operation, std::uint32_t other);
+  // Throws away what no word has any more. It does so itself when there is much of that.
+  void compact();
+
+ private:
+  // One of the accesses of a word since its last weak write.
+  struct Link {
+    std::uint32_t node = 0, next = 0, bytes = 0;
+  };
+  struct History {
+    std::array<std::uint32_t, 4> written{};  // node of each byte's last weak write; 0: none
+    std::uint32_t others = 0;                // Link
+  };
+
+  std::vector<std::uint32_t> words_;  // History of each 4 bytes
+  std::vector<History> histories_;
+  std::vector<Link> links_;
+  std::vector<Touch> nodes_;
+  std::size_t most_ = 0;  // histories, before those that are gone are thrown away
+};
+
+}  // namespace tilescope::sim
