@@ -40,6 +40,9 @@ std::string lower(std::string_view text);
 // The words as one command line again: a word with blanks or `;` in it is quoted.
 std::string quoted_word(std::string_view word);
 
+// A word as a POSIX shell takes it, quoted where it has to be.
+std::string shell_word(std::string_view text);
+
 // The arguments are not what the command takes.
 Error usage_error(std::string sentence);
 
