@@ -29,13 +29,13 @@ void draw_cross(Scene& scene, Point at, const Ink& ink) {
   scene.add(Line{{{at.x - 4, at.y + 4}, {at.x + 4, at.y - 4}}, {ink, 2, false}, false});
 }
 
-// Passed: a tick. Begun: half a disc. Not yet: a ring.
+// Passed: a tick. Begun: a ring with a dot in it. Not yet: a ring.
 void draw_standing(Scene& scene, Point at, CourseStanding standing) {
   if (standing == CourseStanding::passed) return draw_tick(scene, at, Role::right);
-  const Box box{at.x - 5, at.y - 5, 10, 10};
   const bool begun = standing == CourseStanding::begun;
-  if (begun) scene.add(Rectangle{{box.x, box.y + 5, 10, 5}, Ink(Role::accent), {}, 0});
-  scene.add(Rectangle{box, {}, {begun ? Ink(Role::accent) : Ink(Role::line), 1.5, false}, 0});
+  const Ink ink = begun ? Ink(Role::accent) : Ink(Role::quiet, 0.6);
+  scene.add(Rectangle{{at.x - 5, at.y - 5, 10, 10}, {}, {ink, 1.5, false}, 5});
+  if (begun) scene.add(Rectangle{{at.x - 2.5, at.y - 2.5, 5, 5}, ink, {}, 2.5});
 }
 
 std::string standing_text(const CourseRow& row) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "viz/scene/command_text.h"
@@ -281,9 +282,16 @@ Outcome<std::vector<std::string>> lines_to_edit(const Session& session) {
   const CourseWork& work = work_of(session, *exercise);
   if (!work.there()) return no_file(*exercise, first_file(*exercise, work));
   const std::string file = quoted_word(work.file);
-  return std::vector<std::string>{
+  std::vector<std::string> out = {
       fmt::format("open {} --source {} {}", exercise->kernel, file, exercise->shapes.front()),
       fmt::format("edit {}", file)};
+  // Where the learner's part begins, as long as it says so.
+  if (const std::size_t at = work.text.find("// Yours."); at != std::string::npos) {
+    const auto begin = work.text.begin();
+    out.push_back(fmt::format(
+        "edit line {}", std::count(begin, begin + static_cast<std::ptrdiff_t>(at), '\n') + 1));
+  }
+  return out;
 }
 
 Outcome<std::vector<std::string>> lines_to_show(const Session& session) {
@@ -314,6 +322,36 @@ bool course_file_changed(const Session& session, const Backend& backend) {
   if (!exercise || session.state.view != ViewName::course) return false;
   const CourseWork& work = work_of(session, *exercise);
   return !work.file.empty() && backend.stamp(work.file) != work.stamp;
+}
+
+bool edits_exercise(const Session& session) {
+  const CourseExercise* exercise = shown_exercise(session);
+  const std::string& path = session.edit.edit.path;
+  return exercise && !path.empty() && work_of(session, *exercise).file == path;
+}
+
+std::vector<InspectorSection> course_sections(const Session& session) {
+  const CourseExercise* exercise = shown_exercise(session);
+  if (!exercise) return {};
+  const CourseWork& work = work_of(session, *exercise);
+  InspectorSection own{
+      "Exercise", {{"name", exercise->name}, {"in place of", exercise->kernel}}, ""};
+  own.lines.emplace_back("standing", name_of(standing_of(session, *exercise)));
+  if (!work.file.empty()) own.lines.emplace_back("file", work.file);
+  if (work.verdict)
+    own.lines.emplace_back("last check", fmt::format("{} runs", work.verdict->runs));
+  if (!exercise->lesson.empty()) {
+    own.links.push_back({"its lesson", "explains the kernel", "lesson " + exercise->lesson});
+  }
+  InspectorSection judged{"How it is judged", {}, ""};
+  judged.lines = {
+      {"right",
+       "It compiles, and at each shape every element agrees with the reference, without a fault or "
+       "hazard."},
+      {"safe", "The same with copies that come as late as they may, and in ten schedules."},
+      {"fast", fmt::format("At {} it is predicted to take at most {}% of our kernel's time.",
+                           exercise->shapes.back(), exercise->percent)}};
+  return {std::move(own), std::move(judged)};
 }
 
 Strip course_strip(const Session& session) {

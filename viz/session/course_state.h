@@ -25,6 +25,7 @@ namespace tilescope {
 
 struct Session;
 struct Strip;
+struct InspectorSection;
 class Backend;
 
 inline constexpr std::string_view course_progress = "course";
@@ -92,6 +93,10 @@ bool look_at_course(Session& session, Backend& backend);
 // For who sleeps: whether there is something to look at, without looking into it.
 bool course_file_changed(const Session& session, const Backend& backend);
 
+// Whether the editor has the file of the exercise that is shown.
+bool edits_exercise(const Session& session);
+
+std::vector<InspectorSection> course_sections(const Session& session);
 // The strip below the view: file, right, safe, fast; or how far the judge is.
 Strip course_strip(const Session& session);
 
