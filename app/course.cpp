@@ -129,7 +129,9 @@ int start(const Options& options, Terminal& terminal) {
   if (!opens_window(options)) return 0;
   GuiOptions window;
   window.commands = {line};
-  return open_window(window, terminal);
+  const int code = open_window(window, terminal);
+  // A display that does not answer is told, and the file is written all the same.
+  return code == exit_code(ErrorKind::no_device) ? 0 : code;
 }
 
 int hint(const Options& options, Terminal& terminal) {

@@ -99,7 +99,6 @@ class Reading {
 
  private:
   Outcome<std::string> open(const Options& options) {
-    (void)course_of(session_, workshop_);  // the last step leads there
     auto opened = execute(session_, workshop_, "lesson " + options.name);
     if (!opened || !options.step) return opened;
     return execute(session_, workshop_, fmt::format("lesson step {}", *options.step));

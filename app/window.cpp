@@ -139,7 +139,6 @@ std::optional<Error> Stage::begin(const GuiOptions& options) {
   session_.letters_room = ui::percent_with_room(
       {static_cast<float>(options.width), static_cast<float>(options.height)}, density_);
   (void)shelf_of(session_, workshop_);
-  (void)course_of(session_, workshop_);
   if (!options.headless) take_up_progress();
   std::string first = options.open;
   if (first.empty() && wants_example(options.commands)) first = "preset 9x32";

@@ -96,7 +96,7 @@ constexpr std::array kCourseCommands = {
         "course", "[NAME [F.cu]] | start [NAME [F.cu]] | hint | check [F.cu] | show | edit",
         "kernels to write oneself: opens an exercise, judges what is written in its file, "
         "shows what is wrong",
-        "course hgemm_v2", "", run_course, suggest_exercise, true},
+        "course", "", run_course, suggest_exercise, true},
 };
 
 }  // namespace
