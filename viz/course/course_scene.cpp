@@ -175,12 +175,11 @@ class Writer {
     scene_.add(words({room_.x + 22, y_ + 8}, what, FontWeight::bold));
     scene_.add(words({room_.x + 72, y_ + 8}, asked ? (yes ? "yes" : "no") : "not asked",
                      asked ? (yes ? Role::right : Role::wrong) : Role::quiet));
-    const double from = asked ? 112 : 152;
-    if (!more.empty()) {
-      scene_.add(words({room_.x + from, y_ + 8}, begin_of(more, room_.width - from, Family::sans),
-                       Role::quiet));
-    }
-    y_ += kLine + 2;
+    constexpr double from = 112;
+    const double high = more.empty() ? kLine
+                                     : draw_rich(scene_, more, {room_.x + from, y_ + 8},
+                                                 room_.width - from, kLine, Role::quiet);
+    y_ += high + 2;
   }
 
  private:

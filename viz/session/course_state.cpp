@@ -334,24 +334,26 @@ std::vector<InspectorSection> course_sections(const Session& session) {
   const CourseExercise* exercise = shown_exercise(session);
   if (!exercise) return {};
   const CourseWork& work = work_of(session, *exercise);
-  InspectorSection own{
-      "Exercise", {{"name", exercise->name}, {"in place of", exercise->kernel}}, ""};
+  InspectorSection own{"Exercise", {{"name", exercise->name}}, ""};
+  if (exercise->kernel != exercise->name) own.lines.emplace_back("in place of", exercise->kernel);
   own.lines.emplace_back("standing", name_of(standing_of(session, *exercise)));
   if (!work.file.empty()) own.lines.emplace_back("file", work.file);
-  if (work.verdict)
+  if (work.verdict) {
     own.lines.emplace_back("last check", fmt::format("{} runs", work.verdict->runs));
+  }
   if (!exercise->lesson.empty()) {
     own.links.push_back({"its lesson", "explains the kernel", "lesson " + exercise->lesson});
   }
-  InspectorSection judged{"How it is judged", {}, ""};
-  judged.lines = {
-      {"right",
-       "It compiles, and at each shape every element agrees with the reference, without a fault or "
-       "hazard."},
-      {"safe", "The same with copies that come as late as they may, and in ten schedules."},
-      {"fast", fmt::format("At {} it is predicted to take at most {}% of our kernel's time.",
-                           exercise->shapes.back(), exercise->percent)}};
-  return {std::move(own), std::move(judged)};
+  return {std::move(own),
+          {"Right",
+           {},
+           "It compiles, and at each shape every element agrees with the reference, without a "
+           "fault or hazard."},
+          {"Safe", {}, "The same with copies that come as late as they may, and in ten schedules."},
+          {"Fast",
+           {},
+           fmt::format("At {} it is predicted to take at most {}% of our kernel's time.",
+                       exercise->shapes.back(), exercise->percent)}};
 }
 
 Strip course_strip(const Session& session) {
