@@ -30,7 +30,7 @@ TEST_F(CourseWindow, FromTheFirstLineToTheVerdictByMouse) {
   backend.wait_build();
   settle();
   ASSERT_EQ(session.edit.edit.path, "loop.cu");
-  const auto check = middle_of({"course check"});
+  const auto check = middle_of({"course check", "button"});
   ASSERT_TRUE(check) << "the editor of the exercise's file has the judge at hand";
   backend.verdict.built = true;
   backend.verdict.kind = "different";
@@ -49,7 +49,7 @@ TEST_F(CourseWindow, TheJudgeIsStoppedInTheStrip) {
   backend.slow_judge = true;
   click_on("course check");
   ASSERT_TRUE(session.course.check);
-  const auto stop = middle_of({"stop"});
+  const auto stop = middle_of({"stop", "button"});
   ASSERT_TRUE(stop);
   click(*stop);
   settle();
@@ -73,7 +73,7 @@ TEST_F(CourseWindow, AnotherFilesEditorHasNoJudge) {
   act("edit");
   settle();
   ASSERT_TRUE(session.edit.edit.open());
-  EXPECT_FALSE(middle_of({"course check"}));
+  EXPECT_FALSE(middle_of({"course check", "button"}));
 }
 
 }  // namespace

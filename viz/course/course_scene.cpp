@@ -12,7 +12,7 @@ namespace tilescope {
 namespace {
 
 constexpr double kEdge = 24, kLine = 20, kRow = 24, kHead = 40, kButton = 32;
-constexpr double kBeside = 640;  // the list stands beside the exercise from this width on
+constexpr double kBeside = 580;  // the list stands beside the exercise from this width on
 constexpr double kMost = 760;    // of a line to be read
 
 double wide_of(const std::string& text, FontWeight weight = FontWeight::regular) {
@@ -289,7 +289,7 @@ CourseFrame draw_course(Scene& scene, const CourseShown& shown, Size size, doubl
                         double scrolled_beside) {
   CourseFrame out;
   const bool beside = size.width >= kBeside;
-  const double list = beside ? std::clamp(size.width * 0.38, 232.0, 380.0) : size.width;
+  const double list = beside ? std::clamp(size.width * 0.36, 200.0, 380.0) : size.width;
   const double x = beside ? list + kEdge : between;
   const double width = std::min(kMost, size.width - x - (beside ? kEdge : between));
   const Box page{beside ? list : 0, 0, beside ? size.width - list : size.width, size.height};
