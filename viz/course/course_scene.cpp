@@ -53,10 +53,14 @@ void draw_list(Scene& scene, const CourseShown& shown, const Box& room, double s
     return row.standing == CourseStanding::passed;
   });
   scene.begin("exercises", room);
-  scene.add(words({room.x + between, y + kHead / 2}, "Write it yourself", FontWeight::bold));
-  scene.add(words({room.right() - between, y + kHead / 2},
-                  fmt::format("{} of {} passed", passed, shown.rows.size()), Role::quiet,
-                  Across::right));
+  const std::string title = "Write it yourself";
+  const std::string count = fmt::format("{} of {} passed", passed, shown.rows.size());
+  const bool both = wide_of(title, FontWeight::bold) + wide_of(count) + 3 * between <= room.width;
+  if (both) {
+    scene.add(words({room.x + between, y + kHead / 2}, title, FontWeight::bold));
+  }
+  scene.add(words({both ? room.right() - between : room.x + between, y + kHead / 2}, count,
+                  Role::quiet, both ? Across::right : Across::left));
   y += kHead;
   constexpr double name_room = 128, mark_room = 22;
   const double left = room.x + between;
@@ -122,6 +126,10 @@ class Writer {
             const std::string& command = "") {
     const double from = std::min(104.0, room_.width * 0.35), width = room_.width - from;
     scene_.add(words({room_.x, y_ + 8}, name, Role::quiet));
+    if (family == Family::sans && command.empty()) {
+      y_ += draw_rich(scene_, value, {room_.x + from, y_ + 8}, width, kLine, Role::text);
+      return;
+    }
     const std::string said = fitted(value, width, small_text, family);
     scene_.add(
         words({room_.x + from, y_ + 8}, said, family, command.empty() ? Role::text : Role::accent));

@@ -188,7 +188,13 @@ void WindowUi::draw_exercises_of_lesson(const Brush& brush, const LessonPanel& p
   ImGui::Dummy({0, 8});
   put_line(brush, fonts_.strong(TextSize::small), Role::text, "Write it yourself", 24);
   for (const auto& [name, title] : panel.exercises) {
-    if (list_row(brush, name.c_str(), name, title, 0, false)) issue("course " + name);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const std::string words = fmt::format("{}: {}", name, title);
+    if (button(brush, name.c_str(), words, {at.x + kMargin, at.y},
+               std::min(room(), button_width(brush, words)), true)) {
+      issue("course " + name);
+    }
+    ImGui::SetCursorScreenPos({at.x, at.y + button_height + 8});
   }
 }
 
