@@ -152,6 +152,9 @@ class Reading {
                       panel.next_lesson.empty()
                           ? ""
                           : fmt::format(" The next is `tilescope lesson {}`.", panel.next_lesson)));
+    for (const auto& [name, title] : panel.exercises) {
+      print(fmt::format("Write it yourself: {}, `tilescope course start {}`.\n", title, name));
+    }
     return false;
   }
 
@@ -169,6 +172,10 @@ class Reading {
       if (session_.running) {
         workshop_.wait();
         take_result(session_, workshop_);
+      }
+      while (session_.course.check) {
+        workshop_.wait_check();
+        take_check(session_, workshop_);
       }
       print(wrapped(session_.message.text));
       if (!answer) return;

@@ -59,7 +59,9 @@ std::optional<Error> Stage::do_to_the_end(std::string_view command) {
   if (!answer) return answer.error();
   ui::exchange_clipboard(session_, workshop_);  // what is pasted may run something
   // Runs, and what waits for them.
-  const auto goes_on = [&] { return busy(session_) || !session_.script.lines.empty(); };
+  const auto goes_on = [&] {
+    return busy(session_) || session_.course.check || !session_.script.lines.empty();
+  };
   if (!goes_on()) return {};
   while (goes_on()) {
     if (session_.edit.building) {
@@ -70,6 +72,9 @@ std::optional<Error> Stage::do_to_the_end(std::string_view command) {
       take_result(session_, workshop_);
     } else if (busy(session_)) {
       seek_on(session_, workshop_, 1000);
+    } else if (session_.course.check) {
+      workshop_.wait_check();
+      take_check(session_, workshop_);
     }
     continue_script(session_, workshop_);
   }
@@ -112,7 +117,7 @@ namespace {
 // Commands about a layout have the example. Who opens something, or only says how the window looks,
 // begins with an empty one.
 bool wants_example(const std::vector<std::string>& lines) {
-  constexpr std::string_view opens[] = {"open", "lesson", "compare"};
+  constexpr std::string_view opens[] = {"open", "lesson", "course", "compare"};
   constexpr std::string_view looks[] = {"theme", "font", "tour", "palette", "commands", "panel"};
   bool wants = false;
   for (const std::string& line : lines) {

@@ -114,6 +114,82 @@ TEST_F(Course, ARightTextPassesAndIsRemembered) {
   for (const Json& each : list()) EXPECT_EQ(each["passed"], each["name"] == "hgemm_v2");
 }
 
+// The same text, by both: the sentence, what is told, and the commands that show it.
+TEST_F(Course, TheWindowsJudgeSaysWhatTheTerminalsSays) {
+  if (!compiles()) GTEST_SKIP() << "there is no nvcc here";
+  draws();
+  write("mine.cu", ours("kernels/blackwell/hgemm_v2.cu", "parity ^= 1;", ""));
+  const auto in_window = [&](const Words& commands) {
+    Words words = {"gui", "--headless", "--describe", "out.json"};
+    for (const std::string& line : commands) {
+      words.emplace_back("--do");
+      words.push_back(line);
+    }
+    return run(words);
+  };
+  const Ended checked = in_window({"course hgemm_v2 mine.cu", "course hint", "course check"});
+  if (checked.exit_code == 4) SKIP_WHERE_NOTHING_DRAWS(checked.err);
+  ASSERT_EQ(checked.exit_code, 0) << "a verdict is an answer: " << checked.err;
+  const Json window = Json::parse(read("out.json"));
+  const Json& course = window["picture"]["course"];
+  EXPECT_EQ(course["exercise"], "hgemm_v2");
+  EXPECT_EQ(course["file"]["name"], "mine.cu");
+  EXPECT_EQ(course["hints"].size(), 1u);
+  const auto [code, terminal] = run_json({"course", "check", "hgemm_v2", "mine.cu"});
+  EXPECT_EQ(code, 3);
+  for (const char* key : {"kind", "options", "sentence", "where", "told"}) {
+    EXPECT_EQ(course["verdict"]["wrong"][key], terminal["wrong"][key]) << key;
+  }
+  EXPECT_EQ(course["verdict"]["right"], terminal["right"]);
+  EXPECT_EQ(course["verdict"]["runs"], terminal["runs"]);
+  EXPECT_TRUE(has(window["status"], terminal["wrong"]["sentence"])) << window["status"];
+
+  // What it names is shown: the run with its fault, and the place.
+  const Ended shown = in_window({"course hgemm_v2 mine.cu", "course check", "course show"});
+  EXPECT_EQ(shown.exit_code, 0) << shown.err;
+  const Json place = Json::parse(read("out.json"));
+  EXPECT_EQ(place["view"], "source");
+  EXPECT_TRUE(has(place["field"], "--source mine.cu")) << place["field"];
+
+  // Mended, the check is run again, and passes; a text that does not compile is said to be one.
+  write("mine.cu",
+        ours("kernels/blackwell/hgemm_v2.cu", "int parity = 0;", "unsigned parity = 0;"));
+  ASSERT_EQ(in_window({"course hgemm_v2", "course check mine.cu"}).exit_code, 0);
+  const Json passed = Json::parse(read("out.json"));
+  EXPECT_EQ(passed["picture"]["course"]["verdict"]["passed"], true) << passed["status"];
+  EXPECT_EQ(passed["strip"][3]["value"], "yes");
+  write("mine.cu", ours("kernels/blackwell/hgemm_v2.cu", "int parity = 0;", "int parity = 0"));
+  ASSERT_EQ(in_window({"course hgemm_v2", "course check mine.cu"}).exit_code, 0);
+  EXPECT_EQ(Json::parse(read("out.json"))["picture"]["course"]["verdict"]["wrong"]["kind"],
+            "unbuilt");
+}
+
+// The window opens for somebody who sits before a display: not in pipes, not where it is asked not
+// to. The display that is named here does not answer, which shows whether it was asked.
+TEST_F(Course, StartOpensNoWindowWhereNobodyLooks) {
+  set("DISPLAY", ":987");
+  const auto asked = [](const Ended& ended) {
+    return has(ended.out + ended.err, "The window cannot be opened");
+  };
+  const Ended piped = run({"course", "start", "hgemm_v2", "--out", "a.cu"});
+  EXPECT_EQ(piped.exit_code, 0);
+  EXPECT_FALSE(asked(piped)) << piped.err;
+  if (shell("command -v script").exit_code != 0) GTEST_SKIP() << "There is no `script` here.";
+  const auto on_terminal = [&](const std::string& words) {
+    return shell("script -qec 'tilescope course start hgemm_v2 " + words + "' typed.txt");
+  };
+  const Ended refused = on_terminal("--out b.cu --no-window");
+  EXPECT_EQ(refused.exit_code, 0);
+  EXPECT_FALSE(asked(refused)) << refused.out;
+  const Ended wanted = on_terminal("--out c.cu");
+  EXPECT_EQ(wanted.exit_code, 0) << "the file is written all the same";
+  EXPECT_TRUE(asked(wanted)) << wanted.out;
+  EXPECT_TRUE(exists("c.cu"));
+  set("DISPLAY", "");
+  EXPECT_FALSE(asked(on_terminal("--out d.cu")));
+  for (const Json& each : list()) EXPECT_EQ(each["begun"], each["name"] == "hgemm_v2");
+}
+
 TEST_F(Course, AFolderOfTextsBecomesATable) {
   if (!compiles()) GTEST_SKIP() << "there is no nvcc here";
   const std::string source = "kernels/blackwell/hgemm_v2.cu";

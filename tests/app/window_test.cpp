@@ -85,6 +85,7 @@ const std::vector<View>& views() {
        "light"},
       {"worst", "elementwise_add --m 300 --n 200", "run; show table; show relative", "light"},
       {"lesson", "preset 9x32", "lesson layouts; lesson step 6; hint; answer 16", "light"},
+      {"course", "layout (2,2):(1,2)", "course hgemm_v2", "light"},
       {"lesson_find", "preset 9x32", "lesson elementwise_add; lesson step 9; answer 20,20", "dark"},
   };
   return all;
@@ -554,6 +555,21 @@ TEST_F(RealWindow, MouseAndKeyboardChooseAndTomorrowAllIsThere) {
   EXPECT_EQ(today["view"],
             nlohmann::json::parse(R"(["theme dark", "open preset Volta 8x8 quadpair"])"));
   EXPECT_EQ(today["settings"], nlohmann::json::parse(R"(["font 125", "panel outline 296"])"));
+}
+
+// On a terminal `course start` opens the window, which stands in the exercise; a click begins
+// another.
+TEST_F(RealWindow, CourseStartOpensItAtTheExercise) {
+  Ended ended;
+  drive(
+      "script -qec 'tilescope course start hgemm_v2' typed.txt > said.txt & app=$!\n"
+      "says 'course hgemm_v2'\n"
+      "xdotool sleep 0.5 key Down\n"
+      "says 'course hgemm_v3'\n",
+      ended);
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_TRUE(has(read("hgemm_v2.cu"), "// Yours."));
+  EXPECT_TRUE(has(read("said.txt"), "course check hgemm_v2 hgemm_v2.cu"));
 }
 
 // What tests/viz/ui_six_tasks_test.cpp counts, as far as it leaves a trace; the clipboard is the

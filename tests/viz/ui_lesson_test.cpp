@@ -176,9 +176,10 @@ TEST_F(Lessons, LessonsStandInTheOutlineInTheirOrder) {
     }
     return std::vector<OutlineItem>();
   };
-  ASSERT_EQ(lessons().size(), 2u);
+  ASSERT_EQ(lessons().size(), 3u);
   EXPECT_EQ(lessons()[0].label, "First");
   EXPECT_EQ(lessons()[1].command, "lesson second");
+  EXPECT_EQ(lessons()[2].command, "course") << "what there is to write, behind them";
   must(lessons()[0].command);
   EXPECT_TRUE(lessons()[0].current);
 }

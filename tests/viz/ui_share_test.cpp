@@ -216,6 +216,7 @@ TEST_F(Share, AnyViewComesBackFromItsStringInAFreshSession) {
     // Which lessons there are is listed once one was opened, and what opened it may be closed
     // again.
     if (!session.state.lesson.open()) other.shelf = session.shelf;
+    other.course.index = session.course.index;
     EXPECT_EQ(difference(shown(session), shown(other)), "") << joined(made);
   }
   for (const auto& [name, times] : chosen) {

@@ -43,6 +43,7 @@ std::shared_ptr<const LessonIndex> shelf_of(Session& session, const Backend& bac
     for (const std::string& form : entry.term.forms) shelf->meanings[form] = meaning;
   }
   session.shelf = shelf;
+  (void)course_of(session, backend);  // lessons end in exercises
   return session.shelf;
 }
 

@@ -67,7 +67,7 @@ struct LessonState {
 const LessonState& lesson_state(const Session& session);
 LessonState& lesson_state(Session& session);
 
-// Reads the lessons that the backend has, once a session.
+// Reads the lessons that the backend has, and the exercises of the course, once a session.
 std::shared_ptr<const LessonIndex> shelf_of(Session& session, const Backend& backend);
 
 // "lesson layouts 4", the command that goes to the open step: what undo calls it. Empty where no
