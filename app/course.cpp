@@ -1,11 +1,14 @@
 // tilescope course: kernels to write oneself.
 //
 //     course                      the exercises, and which are passed
-//     course start NAME           writes NAME.cu, the kernel without what is to be written
+//     course start NAME           writes NAME.cu, the kernel without what is to be written, and
+//                                 opens the window there
 //     course hint NAME [--number N]
 //     course check NAME F.cu      judges a text
 //     course check DIR            judges all NAME.cu in a folder, and in folders in it: a table
 #include <fmt/format.h>
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -15,8 +18,11 @@
 #include "app/commands.h"
 #include "app/course_judge.h"
 #include "app/files.h"
+#include "app/gui.h"
 #include "app/lesson_store.h"
-#include "kernels/catalog/catalog.h"
+#include "app/terminal.h"
+#include "viz/scene/command_text.h"
+#include "viz/session/course_state.h"
 
 namespace tilescope {
 namespace {
@@ -24,14 +30,12 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr const char* kProgress = "course";  // its name among the lessons in the file of progress
-
 struct Options {
   std::vector<std::string> words;
   std::string out, csv;
   std::optional<std::int64_t> number, memory;
   std::optional<double> seconds;
-  bool json = false;
+  bool json = false, no_window = false;
 };
 
 Error usage() {
@@ -42,60 +46,39 @@ Error usage() {
       ""};
 }
 
-// The exercise of this name.
-Outcome<CourseExercise> exercise_named(const std::string& name) {
-  const CourseList list = course_exercises();
-  std::string names;
-  for (const CourseExercise& exercise : list.exercises) {
-    if (exercise.name == name) return exercise;
-    names += fmt::format("{}{}", names.empty() ? "" : ", ", exercise.name);
-  }
-  for (const Error& problem : list.problems) {
-    if (problem.where.compare(0, name.size() + 4, name + ".md:") == 0) return problem;
-  }
-  return Error{
-      ErrorKind::unknown,
-      fmt::format("There is no exercise `{}`; there are {}.", name, names.empty() ? "none" : names),
-      ""};
-}
-
-// The kernel's own source, with its marks.
-Outcome<std::string> source_of(const CourseExercise& exercise) {
-  if (!exercise.source.empty()) return lesson_file(exercise.source);
-  const Outcome<const CatalogEntry*> entry = find_kernel(exercise.kernel);
-  if (!entry) return entry.error();
-  return lesson_file((*entry)->source);
-}
-
-std::set<std::string> passed_before() {
+LessonProgress::Of done_before() {
   const auto progress = saved_progress();
   if (!progress) return {};
-  const auto at = progress->lessons.find(kProgress);
-  return at == progress->lessons.end() ? std::set<std::string>() : at->second.solved;
+  const auto at = progress->lessons.find(std::string(course_progress));
+  return at == progress->lessons.end() ? LessonProgress::Of() : at->second;
 }
 
-void keep_passed(const CourseExercise& exercise, Terminal& terminal) {
+void keep_done(const LessonProgress::Of& done, const char* what, Terminal& terminal) {
   LessonProgress progress;
-  progress.lessons[kProgress].solved.insert(exercise.name);
+  progress.lessons[std::string(course_progress)] = done;
   if (const auto error = write_progress(progress_text(progress))) {
-    terminal.say(fmt::format("That it is passed was not saved: {}", error->sentence));
+    terminal.say(fmt::format("That it is {} was not saved: {}", what, error->sentence));
   }
 }
 
 int list_course(Terminal& terminal) {
-  const CourseList list = course_exercises();
-  const std::set<std::string> passed = passed_before();
+  const CourseIndex list = course_exercises();
+  const LessonProgress::Of before = done_before();
   Json all = Json::array();
   for (const CourseExercise& exercise : list.exercises) {
-    const bool done = passed.count(exercise.name) > 0;
-    terminal.print(
-        fmt::format("{:<16}{}{}\n", exercise.name, exercise.title, done ? " (passed)" : ""));
+    const bool done = before.solved.count(exercise.name) > 0;
+    const bool begun = before.seen.count(exercise.name) > 0;
+    terminal.print(fmt::format("{:<16}{}{}\n", exercise.name, exercise.title,
+                               done    ? " (passed)"
+                               : begun ? " (begun)"
+                                       : ""));
     all.push_back({{"name", exercise.name},
                    {"title", exercise.title},
                    {"kernel", exercise.kernel},
                    {"lesson", exercise.lesson},
                    {"shapes", exercise.shapes},
                    {"percent", exercise.percent},
+                   {"begun", begun},
                    {"passed", done}});
   }
   for (const Error& problem : list.problems) {
@@ -105,32 +88,20 @@ int list_course(Terminal& terminal) {
   return 0;
 }
 
-// What stands above the text: what is asked, and how it is judged.
-std::string heading(const CourseExercise& exercise, const std::string& file) {
-  std::string out = fmt::format("// {}: write the part that is left out.\n//\n", exercise.title);
-  out += fmt::format("//   judged     tilescope course check {} {}\n", exercise.name, file);
-  std::string shapes;
-  for (const std::string& shape : exercise.shapes) {
-    shapes += fmt::format("{}{}", shapes.empty() ? "" : ";  ", shape);
-  }
-  out += fmt::format("//   at         {}\n", shapes);
-  out += fmt::format("//   time       at most {}% of what ours is predicted to take\n",
-                     exercise.percent);
-  if (!exercise.lesson.empty()) {
-    out += fmt::format("//   explained  tilescope lesson {}\n", exercise.lesson);
-  }
-  return out + fmt::format("//   a hint     tilescope course hint {}\n\n", exercise.name);
+// The window, standing in the exercise, where somebody sits before a display.
+bool opens_window(const Options& options) {
+  return !options.no_window && !options.json && has_display() && ::isatty(STDOUT_FILENO) == 1;
 }
 
 int start(const Options& options, Terminal& terminal) {
   if (options.words.size() != 2) return terminal.fail(usage());
-  const auto exercise = exercise_named(options.words[1]);
+  const auto exercise = exercise_named(course_exercises(), options.words[1]);
   if (!exercise) return terminal.fail(exercise.error());
-  const auto source = source_of(*exercise);
+  const auto source = course_source(*exercise);
   if (!source) return terminal.fail(source.error());
-  const auto body = without_marked(*source, *exercise);
-  if (!body) return terminal.fail(body.error());
   const std::string file = options.out.empty() ? exercise->name + ".cu" : options.out;
+  const auto text = first_text(*exercise, *source, file);
+  if (!text) return terminal.fail(text.error());
   std::error_code ignored;
   if (fs::exists(file, ignored)) {
     return terminal.fail({ErrorKind::usage,
@@ -139,12 +110,12 @@ int start(const Options& options, Terminal& terminal) {
                                       file),
                           file});
   }
-  if (const auto error = write_file(file, heading(*exercise, file) + *body)) {
-    return terminal.fail(*error);
-  }
-  const std::string shape = exercise->shapes.front();
-  const std::string open = fmt::format("tilescope gui --do 'open {} --source {} {}' --do 'edit {}'",
-                                       exercise->kernel, file, shape, file);
+  if (const auto error = write_file(file, *text)) return terminal.fail(*error);
+  LessonProgress::Of begun;
+  begun.seen.insert(exercise->name);
+  keep_done(begun, "begun", terminal);
+  const std::string line = fmt::format("course {} {}", exercise->name, quoted_word(file));
+  const std::string open = fmt::format("tilescope gui --do {}", shell_word(line));
   if (terminal.json()) {
     terminal.document({{"file", file}, {"exercise", exercise->name}, {"open", open}});
     return 0;
@@ -155,12 +126,15 @@ int start(const Options& options, Terminal& terminal) {
   }
   terminal.print(fmt::format("\nIn the window: {}\nJudged by:     tilescope course check {} {}\n",
                              open, exercise->name, file));
-  return 0;
+  if (!opens_window(options)) return 0;
+  GuiOptions window;
+  window.commands = {line};
+  return open_window(window, terminal);
 }
 
 int hint(const Options& options, Terminal& terminal) {
   if (options.words.size() != 2) return terminal.fail(usage());
-  const auto exercise = exercise_named(options.words[1]);
+  const auto exercise = exercise_named(course_exercises(), options.words[1]);
   if (!exercise) return terminal.fail(exercise.error());
   const auto count = static_cast<std::int64_t>(exercise->hints.size());
   const std::int64_t number = options.number.value_or(1);
@@ -211,12 +185,31 @@ int exit_of(const CourseVerdict& verdict) {
   return verdict.kind == "different" || verdict.kind == "slow" ? 1 : 3;
 }
 
+// With its progress on a terminal; Ctrl-C ends it.
+Outcome<CourseVerdict> judged(const CourseExercise& exercise, const std::string& file,
+                              const Options& options, Terminal& terminal) {
+  watch_for_interrupt();
+  CourseWatch watch;
+  watch.tell = [&](const CourseProgress& now) {
+    terminal.progress(file, static_cast<double>(now.run) / static_cast<double>(now.of));
+  };
+  watch.keep_on = [] { return !interrupted(); };
+  auto verdict = judge_course(exercise, file, limits_of(options), watch);
+  terminal.end_progress();
+  return verdict;
+}
+
 int check_one(const Options& options, Terminal& terminal) {
-  const auto exercise = exercise_named(options.words[1]);
+  const auto exercise = exercise_named(course_exercises(), options.words[1]);
   if (!exercise) return terminal.fail(exercise.error());
-  const auto verdict = judge_course(*exercise, options.words[2], limits_of(options), terminal);
+  const auto verdict = judged(*exercise, options.words[2], options, terminal);
   if (!verdict) return terminal.fail(verdict.error());
-  if (verdict->passed()) keep_passed(*exercise, terminal);
+  if (verdict->passed()) {
+    LessonProgress::Of passed;
+    passed.seen.insert(exercise->name);
+    passed.solved.insert(exercise->name);
+    keep_done(passed, "passed", terminal);
+  }
   terminal.print(text(*verdict, *exercise));
   if (terminal.json()) {
     Json document = to_json(*verdict);
@@ -236,7 +229,7 @@ struct Submission {
 
 std::vector<Submission> submissions_in(const fs::path& folder) {
   std::vector<Submission> out;
-  const CourseList list = course_exercises();
+  const CourseIndex list = course_exercises();
   std::error_code ignored;
   for (const auto& entry : fs::recursive_directory_iterator(folder, ignored)) {
     if (entry.path().extension() != ".cu") continue;
@@ -274,7 +267,7 @@ int check_folder(const Options& options, Terminal& terminal) {
   std::string csv = "who,exercise,passed,right,safe,fast,seconds,ours,kind,sentence\n";
   bool passed = true;
   for (const Submission& each : all) {
-    const auto verdict = judge_course(each.exercise, each.file, limits_of(options), terminal);
+    const auto verdict = judged(each.exercise, each.file, options, terminal);
     if (!verdict) return terminal.fail(verdict.error());
     passed = passed && verdict->passed();
     terminal.print(
@@ -322,6 +315,9 @@ Action define_course(CommandOptions& app) {
                  "start NAME, hint NAME, check NAME F.cu, or check DIR (default: list all)");
   app.add_option("--out", options->out, "start: where the text goes (default: NAME.cu)")
       .type_name("F.cu");
+  app.add_flag("--no-window", options->no_window,
+               "start: do not open the window, which opens where there is a display and stdout is "
+               "a terminal");
   app.add_option("--number", options->number, "hint: which one (default 1)").type_name("N");
   app.add_option("--csv", options->csv, "check DIR: the table as a file").type_name("F.csv");
   app.add_option("--seconds", options->seconds, "check: of one run, at most (default 60)")

@@ -10,6 +10,7 @@
 
 #include "app/compiler.h"
 #include "app/process.h"
+#include "viz/scene/command_text.h"
 
 namespace tilescope {
 namespace {
@@ -35,17 +36,15 @@ struct RunEnd {
 class Judge {
  public:
   Judge(const CourseExercise& exercise, const std::string& file, const CourseLimits& limits,
-        Terminal& terminal)
-      : exercise_(exercise), file_(file), limits_(limits), terminal_(terminal) {}
+        const CourseWatch& watch)
+      : exercise_(exercise), file_(file), limits_(limits), watch_(watch) {}
 
   Outcome<CourseVerdict> judge() {
     if (const auto nvcc = find_nvcc(); !nvcc) return nvcc.error();
-    watch_for_interrupt();
     if (right()) {
       verdict_.right = true;
       if (safe()) verdict_.safe = true, time();
     }
-    terminal_.end_progress();
     if (refused_) return *refused_;
     return std::move(verdict_);
   }
@@ -103,14 +102,18 @@ class Judge {
     verdict_.where = end.where;
     verdict_.options = options;
     verdict_.told = mistake_told(exercise_, end.kind, end.sentence);
-    if (end.kind == "unbuilt" || end.kind == "too_long" || end.kind == "stopped") return;
-    std::string window;  // which takes `--lazy on`
-    for (const std::string& word : words_of(options)) {
-      window += fmt::format(" {}{}", word, word == "--lazy" ? " on" : "");
+    if (end.kind == "too_long" || end.kind == "stopped") return;
+    std::string open = fmt::format("open {} --source {}", exercise_.kernel, quoted_word(file_));
+    for (const std::string& word : words_of(options)) {  // the window takes `--lazy on`
+      open += fmt::format(" {}{}", word, word == "--lazy" ? " on" : "");
     }
-    verdict_.see =
-        fmt::format("tilescope gui --do 'open {} --source {}{}' --do run --do 'select {}'",
-                    exercise_.kernel, file_, window, view);
+    verdict_.show = {std::move(open)};
+    if (end.kind == "unbuilt") {  // it is compiled where its source is looked at
+      verdict_.show.emplace_back("select source");
+      return;
+    }
+    verdict_.show.emplace_back("run");
+    verdict_.show.push_back(fmt::format("select {}", view));
   }
 
   // Nothing where it cannot be judged at all: refused_ says why.
@@ -125,13 +128,13 @@ class Judge {
     plan.megabytes = limits_.megabytes;
     plan.limit = std::size_t{4} << 20;
     ++verdict_.runs;
-    const double all = 2.0 * static_cast<double>(exercise_.shapes.size()) + kSchedules + 2;
-    terminal_.progress(file_, static_cast<double>(verdict_.runs) / all);
+    const auto all = 2 * static_cast<std::int64_t>(exercise_.shapes.size()) + kSchedules + 2;
+    if (watch_.tell) watch_.tell({verdict_.runs, all, options});
     const auto begun = Clock::now();
     bool late = false;
     const auto ended = run_process(plan, [&] {
       late = std::chrono::duration<double>(Clock::now() - begun).count() > limits_.seconds;
-      return !late && !interrupted();
+      return !late && (!watch_.keep_on || watch_.keep_on());
     });
     if (late) {
       return RunEnd{"too_long", fmt::format("It was stopped after {} seconds.", limits_.seconds),
@@ -195,7 +198,7 @@ class Judge {
   const CourseExercise& exercise_;
   const std::string& file_;
   const CourseLimits& limits_;
-  Terminal& terminal_;
+  const CourseWatch& watch_;
   CourseVerdict verdict_;
   std::optional<Error> refused_;
 };
@@ -207,24 +210,28 @@ std::string_view mark(bool passed) {
 }  // namespace
 
 Outcome<CourseVerdict> judge_course(const CourseExercise& exercise, const std::string& file,
-                                    const CourseLimits& limits, Terminal& terminal) {
-  return Judge(exercise, file, limits, terminal).judge();
+                                    const CourseLimits& limits, const CourseWatch& watch) {
+  return Judge(exercise, file, limits, watch).judge();
+}
+
+std::string see(const CourseVerdict& verdict) {
+  if (verdict.show.empty()) return "";
+  std::string out = "tilescope gui";
+  for (const std::string& line : verdict.show) out += fmt::format(" --do {}", shell_word(line));
+  return out;
 }
 
 std::string text(const CourseVerdict& v, const CourseExercise& exercise) {
   std::string out = fmt::format("right: {}\nsafe:  {}\n", mark(v.right), mark(v.safe));
-  if (v.ours > 0) {
-    out += fmt::format("fast:  {}, {:.2f} us where ours takes {:.2f} us: {:.0f}%, of {}% at most\n",
-                       mark(v.fast), v.seconds * 1e6, v.ours * 1e6, 100 * v.seconds / v.ours,
-                       exercise.percent);
-  } else {
-    out += "fast:  not asked before it is right and safe\n";
-  }
+  out += fmt::format("fast:  {}{}\n", v.ours > 0 ? fmt::format("{}, ", mark(v.fast)) : "",
+                     time_words(v, exercise));
   if (v.passed()) return out + fmt::format("Passed, in {} runs.\n", v.runs);
   out += fmt::format("\n{} {}: {}\n", exercise.kernel, v.options, v.sentence);
   if (!v.where.empty()) out += fmt::format("  at {}\n", v.where);
   if (!v.told.empty()) out += fmt::format("\n{}\n", v.told);
-  if (!v.see.empty()) out += fmt::format("\nTo see it: {}\n", v.see);
+  if (const std::string line = see(v); !line.empty()) {
+    out += fmt::format("\nTo see it: {}\n", line);
+  }
   return out;
 }
 
@@ -237,7 +244,7 @@ Json to_json(const CourseVerdict& v) {
   }
   if (!v.kind.empty()) {
     out["wrong"] = {{"kind", v.kind},   {"options", v.options}, {"sentence", v.sentence},
-                    {"where", v.where}, {"told", v.told},       {"see", v.see}};
+                    {"where", v.where}, {"told", v.told},       {"see", see(v)}};
   }
   return out;
 }

@@ -11,13 +11,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <vector>
 
-#include "app/terminal.h"
 #include "core/error.h"
 #include "core/lesson/course.h"
+#include "core/run/catalog_entry.h"
 
 namespace tilescope {
 
@@ -26,21 +26,17 @@ struct CourseLimits {
   std::uint64_t megabytes = 0;  // of memory, of one run; 0: as much as there is
 };
 
-struct CourseVerdict {
-  bool built = false, right = false, safe = false, fast = false;
-  bool passed() const { return built && right && safe && fast; }
-  // Where it did not pass: the kind (core/lesson/course.h), the options of the run that showed it,
-  // what the program said and where, and what the exercise has to say of it; empty: nothing.
-  std::string kind, options, sentence, where, told;
-  std::string see;  // a command line that shows it; empty: there is none
-  std::int64_t runs = 0;
-  double seconds = 0, ours = 0;  // predicted; 0: not asked
+struct CourseWatch {
+  std::function<void(const CourseProgress&)> tell;  // before each run; may be empty
+  KeepOn keep_on;                                   // asked often; no: it is given up
 };
 
-// Refused: no nvcc, no such file; and interrupted.
+// Refused: no nvcc, no such file; and interrupted, where `keep_on` said no.
 Outcome<CourseVerdict> judge_course(const CourseExercise& exercise, const std::string& file,
-                                    const CourseLimits& limits, Terminal& terminal);
+                                    const CourseLimits& limits, const CourseWatch& watch);
 
+// A command line that shows what is wrong; empty: there is none.
+std::string see(const CourseVerdict& verdict);
 // For people, several lines.
 std::string text(const CourseVerdict& verdict, const CourseExercise& exercise);
 nlohmann::ordered_json to_json(const CourseVerdict& verdict);

@@ -100,6 +100,7 @@ class Reading {
 
  private:
   Outcome<std::string> open(const Options& options) {
+    (void)course_of(session_, workshop_);  // the last step leads there
     auto opened = execute(session_, workshop_, "lesson " + options.name);
     if (!opened || !options.step) return opened;
     return execute(session_, workshop_, fmt::format("lesson step {}", *options.step));
@@ -152,6 +153,9 @@ class Reading {
                       panel.next_lesson.empty()
                           ? ""
                           : fmt::format(" The next is `tilescope lesson {}`.", panel.next_lesson)));
+    for (const auto& [name, title] : panel.exercises) {
+      print(fmt::format("Write it yourself: {}, `tilescope course start {}`.\n", title, name));
+    }
     return false;
   }
 
@@ -169,6 +173,10 @@ class Reading {
       if (session_.running) {
         workshop_.wait();
         take_result(session_, workshop_);
+      }
+      while (session_.course.check) {
+        workshop_.wait_check();
+        take_check(session_, workshop_);
       }
       print(wrapped(session_.message.text));
       if (!answer) return;

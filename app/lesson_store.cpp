@@ -13,6 +13,7 @@
 #include "app/assets.h"
 #include "app/files.h"
 #include "assets/embedded.h"
+#include "kernels/catalog/catalog.h"
 
 namespace tilescope {
 namespace {
@@ -84,8 +85,8 @@ std::vector<std::string> lesson_names() {
   return names_in(kFolder);
 }
 
-CourseList course_exercises() {
-  CourseList out;
+CourseIndex course_exercises() {
+  CourseIndex out;
   for (const std::string& name : names_in(kCourse)) {
     const Outcome<Asset> asset = load_asset(fmt::format("{}{}{}", kCourse, name, kEnding));
     auto exercise =
@@ -100,6 +101,13 @@ CourseList course_exercises() {
       out.exercises.begin(), out.exercises.end(),
       [](const CourseExercise& a, const CourseExercise& b) { return a.number < b.number; });
   return out;
+}
+
+Outcome<std::string> course_source(const CourseExercise& exercise) {
+  if (!exercise.source.empty()) return lesson_file(exercise.source);
+  const Outcome<const CatalogEntry*> entry = find_kernel(exercise.kernel);
+  if (!entry) return entry.error();
+  return lesson_file((*entry)->source);
 }
 
 Outcome<std::string> lesson_text(std::string_view name) {

@@ -21,12 +21,10 @@ Outcome<std::string> lesson_text(std::string_view name);
 // "order.ptx", beside them; "kernels/elementwise/elementwise_add.cu", a source.
 Outcome<std::string> lesson_file(std::string_view name);
 
-// Exercises of the course, course/NAME.md, in their order. One that cannot be read is a problem.
-struct CourseList {
-  std::vector<CourseExercise> exercises;
-  std::vector<Error> problems;
-};
-CourseList course_exercises();
+// Exercises of the course, course/NAME.md, embedded and of TILESCOPE_ASSETS.
+CourseIndex course_exercises();
+// The source that an exercise is made of, with its marks.
+Outcome<std::string> course_source(const CourseExercise& exercise);
 
 // Nothing done yet where there is no file. Refused: a file that is none of ours.
 Outcome<LessonProgress> saved_progress();

@@ -59,7 +59,9 @@ std::optional<Error> Stage::do_to_the_end(std::string_view command) {
   if (!answer) return answer.error();
   ui::exchange_clipboard(session_, workshop_);  // what is pasted may run something
   // Runs, and what waits for them.
-  const auto goes_on = [&] { return busy(session_) || !session_.script.lines.empty(); };
+  const auto goes_on = [&] {
+    return busy(session_) || session_.course.check || !session_.script.lines.empty();
+  };
   if (!goes_on()) return {};
   while (goes_on()) {
     if (session_.edit.building) {
@@ -70,6 +72,9 @@ std::optional<Error> Stage::do_to_the_end(std::string_view command) {
       take_result(session_, workshop_);
     } else if (busy(session_)) {
       seek_on(session_, workshop_, 1000);
+    } else if (session_.course.check) {
+      workshop_.wait_check();
+      take_check(session_, workshop_);
     }
     continue_script(session_, workshop_);
   }
@@ -112,7 +117,7 @@ namespace {
 // Commands about a layout have the example. Who opens something, or only says how the window looks,
 // begins with an empty one.
 bool wants_example(const std::vector<std::string>& lines) {
-  constexpr std::string_view opens[] = {"open", "lesson", "compare"};
+  constexpr std::string_view opens[] = {"open", "lesson", "course", "compare"};
   constexpr std::string_view looks[] = {"theme", "font", "tour", "palette", "commands", "panel"};
   bool wants = false;
   for (const std::string& line : lines) {
@@ -134,6 +139,7 @@ std::optional<Error> Stage::begin(const GuiOptions& options) {
   session_.letters_room = ui::percent_with_room(
       {static_cast<float>(options.width), static_cast<float>(options.height)}, density_);
   (void)shelf_of(session_, workshop_);
+  (void)course_of(session_, workshop_);
   if (!options.headless) take_up_progress();
   std::string first = options.open;
   if (first.empty() && wants_example(options.commands)) first = "preset 9x32";

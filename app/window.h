@@ -44,7 +44,9 @@ class Stage {
 
   // Of the files that what is open was made from: whether there are any, and whether one of them is
   // another now than when the window looked last.
-  bool watches_files() const { return !watched_files(session_).empty(); }
+  bool watches_files() const {
+    return !watched_files(session_).empty() || session_.state.view == ViewName::course;
+  }
   bool files_changed() const { return tilescope::files_changed(session_, workshop_); }
 
   Session& session() { return session_; }

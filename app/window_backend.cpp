@@ -367,6 +367,39 @@ Outcome<Trial> AppBackend::try_program(std::string_view ptx, std::string_view la
   return tilescope::try_program(ptx, launch);
 }
 
+CourseIndex AppBackend::course_exercises() const {
+  return tilescope::course_exercises();
+}
+
+Outcome<std::string> AppBackend::course_source(const CourseExercise& exercise) const {
+  return tilescope::course_source(exercise);
+}
+
+std::optional<Error> AppBackend::start_check(const CourseExercise& exercise,
+                                             const std::string& file) {
+  if (const auto nvcc = find_nvcc(); !nvcc) return nvcc.error();
+  check_.reset();  // an earlier judge is stopped before the next begins
+  check_ = std::make_unique<BackgroundCheck>(exercise, file, CourseLimits{});
+  return {};
+}
+
+CourseProgress AppBackend::check_progress() const {
+  return check_ ? check_->progress() : CourseProgress{};
+}
+
+void AppBackend::cancel_check() {
+  if (check_) check_->cancel();
+}
+
+void AppBackend::wait_check() {
+  if (check_) check_->wait();
+}
+
+std::optional<Outcome<CourseVerdict>> AppBackend::take_check() {
+  if (!check_) return {};
+  return check_->take();
+}
+
 // A place that cannot be written is no reason to stop a lesson.
 std::optional<Error> AppBackend::keep_progress(const std::string& text) {
   return keeps_progress_ ? write_progress(text) : std::nullopt;

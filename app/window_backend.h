@@ -6,6 +6,7 @@
 #include <string>
 
 #include "app/builds.h"
+#include "app/course_checks.h"
 #include "app/jobs.h"
 #include "app/runs.h"
 #include "viz/session/backend.h"
@@ -47,6 +48,14 @@ class AppBackend : public Backend {
   Outcome<std::string> lesson_file(std::string_view name) const override;
   Outcome<Trial> try_kernel(std::string_view kernel) override;
   Outcome<Trial> try_program(std::string_view ptx, std::string_view launch) override;
+  CourseIndex course_exercises() const override;
+  Outcome<std::string> course_source(const CourseExercise& exercise) const override;
+  std::optional<Error> start_check(const CourseExercise& exercise,
+                                   const std::string& file) override;
+  CourseProgress check_progress() const override;
+  void cancel_check() override;
+  void wait_check() override;
+  std::optional<Outcome<CourseVerdict>> take_check() override;
   std::optional<Error> keep_progress(const std::string& text) override;
 
   // Progress goes to the user's own file from here on (app/lesson_store.h); else nowhere.
@@ -55,6 +64,7 @@ class AppBackend : public Backend {
  private:
   std::unique_ptr<BackgroundRun> run_;
   std::unique_ptr<BackgroundBuild> build_;
+  std::unique_ptr<BackgroundCheck> check_;
   bool keeps_progress_ = false;
 };
 

@@ -179,7 +179,8 @@ int open_window(const GuiOptions& options, Terminal& terminal) {
     } else {
       const bool told = keeps && workspace.keep(session, (*stage)->backend());
       if (!told)
-        sleep_until_news(**stage, session.running || session.playing || session.edit.building);
+        sleep_until_news(**stage, session.running || session.playing || session.edit.building ||
+                                      session.course.check);
       frames_due = 3;
     }
     const bool keys_left = keys.deliver();

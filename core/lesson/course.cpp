@@ -272,4 +272,81 @@ std::string mistake_told(const CourseExercise& exercise, std::string_view kind,
   return "";
 }
 
+Outcome<CourseExercise> exercise_named(const CourseIndex& index, std::string_view name) {
+  std::string names;
+  for (const CourseExercise& exercise : index.exercises) {
+    if (exercise.name == name) return exercise;
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", exercise.name);
+  }
+  const std::string file = fmt::format("{}.md:", name);
+  for (const Error& problem : index.problems) {
+    if (problem.where.compare(0, file.size(), file) == 0) return problem;
+  }
+  return Error{
+      ErrorKind::unknown,
+      fmt::format("There is no exercise `{}`; there are {}.", name, names.empty() ? "none" : names),
+      ""};
+}
+
+std::string_view name_of(CourseStanding standing) {
+  switch (standing) {
+    case CourseStanding::passed:
+      return "passed";
+    case CourseStanding::begun:
+      return "begun";
+    case CourseStanding::fresh:
+      break;
+  }
+  return "not yet";
+}
+
+std::string_view summary(const CourseVerdict& verdict) {
+  if (!verdict.built) return "does not compile";
+  if (!verdict.right) return "not right";
+  if (!verdict.safe) return "right, but not safe";
+  return verdict.fast ? "right, safe and fast" : "right and safe, but too slow";
+}
+
+std::string time_words(const CourseVerdict& verdict, const CourseExercise& exercise) {
+  if (!(verdict.ours > 0)) return "not asked before it is right and safe";
+  return fmt::format("{:.2f} us where ours takes {:.2f} us: {:.0f}%, of {}% at most",
+                     verdict.seconds * 1e6, verdict.ours * 1e6,
+                     100 * verdict.seconds / verdict.ours, exercise.percent);
+}
+
+std::string shapes_words(const CourseExercise& exercise) {
+  std::string out;
+  for (const std::string& shape : exercise.shapes) {
+    out += fmt::format("{}{}", out.empty() ? "" : ";  ", shape);
+  }
+  return out;
+}
+
+namespace {
+
+std::string check_line(const CourseExercise& exercise) {
+  return fmt::format("tilescope course check {} ", exercise.name);
+}
+
+}  // namespace
+
+Outcome<std::string> first_text(const CourseExercise& exercise, std::string_view source,
+                                std::string_view file) {
+  const auto body = without_marked(source, exercise);
+  if (!body) return body.error();
+  std::string out = fmt::format("// {}: write the part that is left out.\n//\n", exercise.title);
+  out += fmt::format("//   judged     {}{}\n", check_line(exercise), file);
+  out += fmt::format("//   at         {}\n", shapes_words(exercise));
+  out += fmt::format("//   time       at most {}% of what ours is predicted to take\n",
+                     exercise.percent);
+  if (!exercise.lesson.empty()) {
+    out += fmt::format("//   explained  tilescope lesson {}\n", exercise.lesson);
+  }
+  return out + fmt::format("//   a hint     tilescope course hint {}\n\n{}", exercise.name, *body);
+}
+
+bool is_text_of(const CourseExercise& exercise, std::string_view text) {
+  return text.find(check_line(exercise)) != text.npos;
+}
+
 }  // namespace tilescope

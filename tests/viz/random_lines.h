@@ -15,7 +15,8 @@ inline const std::vector<std::string>& random_lines() {
       "open layout A = (8,8):(8,1); zipped_divide(A, <4,4>)",
       "open layout zipped_divide((4,8):(8,1), <2,4>)", "open layout (4,4,3):(1,4,16)", "open add",
       "open add --m 6 --n 12", "open values.npy", "run", "baseline", "baseline off",
-      "compare hgemm_v8", "lesson layouts", "lesson next", "lesson close",
+      "compare hgemm_v8", "lesson layouts", "lesson next", "lesson close", "course loop", "course",
+      "select course",
       // A layout.
       "colour offset", "colour thread", "colour bank", "isolate tile 1", "isolate offset 5",
       "isolate thread 2", "label coordinates", "label contents", "beside (9,32):(1,9)",

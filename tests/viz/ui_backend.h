@@ -252,6 +252,59 @@ class FakeBackend : public Backend {
     return {};
   }
 
+  // Three exercises; the kernel of the last one is not to be found. Their judge gives `verdict`, or
+  // `judge_fails`; with `slow_judge` it goes on until finish_check() or cancel_check().
+  CourseVerdict verdict;
+  std::optional<Error> judge_fails;
+  bool slow_judge = false;
+  std::vector<std::string> checked;  // "loop in loop.cu"
+  CourseIndex course_exercises() const override {
+    CourseIndex out;
+    for (const char* name : {"tiles", "loop", "last"}) {
+      CourseExercise each;
+      each.name = name;
+      each.title = "Title of " + each.name;
+      each.kernel = each.name == "last" ? "none" : "add";
+      each.lesson = each.name == "loop" ? "layouts" : "";
+      each.number = static_cast<int>(out.exercises.size()) + 1;
+      each.shapes = {"--m 4", "--m 8 --n 16"};
+      each.percent = 120;
+      each.statement = {"Write it.", "- with `code` in it"};
+      if (each.name != "last") each.hints = {"Which?", "That."};
+      out.exercises.push_back(std::move(each));
+    }
+    out.problems = {{ErrorKind::unreadable, "It has no title.", "broken.md:3"}};
+    return out;
+  }
+  Outcome<std::string> course_source(const CourseExercise& exercise) const override {
+    if (exercise.kernel != "add") {
+      return Error{ErrorKind::unknown, "There is no kernel `" + exercise.kernel + "`.", ""};
+    }
+    return std::string("void add() {  // [exercise\n  the_answer();\n}  // exercise]\n");
+  }
+  std::optional<Error> start_check(const CourseExercise& exercise,
+                                   const std::string& file) override {
+    if (!has_compiler) return Error{ErrorKind::unsupported, "There is no nvcc here.", ""};
+    checked.push_back(exercise.name + " in " + file);
+    judging_ = true;
+    judged_ = !slow_judge;
+    check_stopped_ = false;
+    return {};
+  }
+  CourseProgress check_progress() const override { return {3, 16, "--m 4 --lazy"}; }
+  void finish_check() { judged_ = true; }
+  void cancel_check() override { check_stopped_ = judged_ = true; }
+  void wait_check() override { judged_ = true; }
+  std::optional<Outcome<CourseVerdict>> take_check() override {
+    if (!judging_ || !judged_) return {};
+    judging_ = false;
+    if (check_stopped_) {
+      return Outcome<CourseVerdict>(Error{ErrorKind::interrupted, "It was stopped.", ""});
+    }
+    if (judge_fails) return Outcome<CourseVerdict>(*judge_fails);
+    return Outcome<CourseVerdict>(verdict);
+  }
+
   // Two small lessons, and what a learner's progress was told to be.
   std::string kept;
   bool full_disk = false;  // progress cannot be kept
@@ -309,6 +362,7 @@ class FakeBackend : public Backend {
   bool finished_ = false, cancelled_ = false;
   std::string building_;  // the file
   bool built_ = false, build_stopped_ = false;
+  bool judging_ = false, judged_ = false, check_stopped_ = false;
 };
 
 }  // namespace tilescope::test

@@ -120,8 +120,9 @@ TEST_F(Commands, BadCommandsGetASentenceAndChangeNothing) {
   refused("open add --m", "needs a value");
   refused("run", "open one first");
   refused("cancel", "Nothing is running");
-  refused("select nothing",
-          "bits, lower, kernel, theatre, timeline, why, handoffs, product, source, registers");
+  refused(
+      "select nothing",
+      "bits, lower, course, kernel, theatre, timeline, why, handoffs, product, source, registers");
   refused("colour thread", "can be coloured by tile");
   refused("colour mauve", "offset");
   refused("isolate", "tile");

@@ -18,13 +18,16 @@ class SessionTest : public ::testing::Test {
   Outcome<std::string> act(Session& in, std::string_view line) {
     auto answer = execute(in, backend, line);
     const auto works = [&] {
-      return (in.running && !backend.slow) || (in.edit.building && !backend.slow_compiler);
+      return (in.running && !backend.slow) || (in.edit.building && !backend.slow_compiler) ||
+             (in.course.check && !backend.slow_judge);
     };
     do {
       while (works()) {
         backend.wait();
         backend.wait_build();
         take_build(in, backend);
+        if (in.course.check && !backend.slow_judge) backend.wait_check();
+        take_check(in, backend);
         take_result(in, backend);
       }
     } while (continue_script(in, backend) && works());

@@ -36,11 +36,15 @@ std::span<const WindowCommand> timeline_commands();
 std::span<const WindowCommand> compare_commands();
 std::span<const WindowCommand> memory_commands();
 std::span<const WindowCommand> lesson_commands();
+std::span<const WindowCommand> course_commands();
 std::span<const WindowCommand> history_commands();
 std::span<const WindowCommand> share_commands();
 std::span<const WindowCommand> settings_commands();
 std::span<const WindowCommand> shell_commands();
 
 using Answer = Outcome<std::string>;
+
+// Whether `course WORD` does something; else the word is an exercise's name.
+bool is_course_word(std::string_view word);
 
 }  // namespace tilescope

@@ -124,6 +124,7 @@ std::span<const CommandGroup> command_groups() {
       CommandGroup{"Compare", compare_commands()},
       CommandGroup{"Memory", memory_commands()},
       CommandGroup{"Lesson", lesson_commands()},
+      CommandGroup{"Course", course_commands()},
       CommandGroup{"History", history_commands()},
       CommandGroup{"Share and keep", share_commands()},
       CommandGroup{"Settings", settings_commands()},

@@ -102,7 +102,11 @@ std::span<const WindowCommand> edit_commands() {
 bool look_at_files(Session& session, Backend& backend, double now) {
   const FilesSeen seen = look_for_changes(session, backend, now);
   if (seen.to_rebuild) (void)execute(session, backend, "rebuild");
-  return seen.changed;
+  constexpr double pause = 1;  // seconds
+  CourseState& course = session.course;
+  if (session.state.view != ViewName::course || now < course.next_look) return seen.changed;
+  course.next_look = now + pause;
+  return look_at_course(session, backend) || seen.changed;
 }
 
 }  // namespace tilescope

@@ -34,8 +34,11 @@ Answer run_run(Session& session, Backend& backend, std::string_view) {
 }
 
 Answer run_cancel(Session& session, Backend& backend, std::string_view) {
+  const bool checks = session.course.check.has_value();
+  if (checks && session.state.view == ViewName::course) return stop_check(session, backend);
   if (session.edit.building) return stop_build(session, backend);
   if (!session.running && session.seek) return stop_seek(session);
+  if (!session.running && checks) return stop_check(session, backend);
   if (!session.running) return usage_error("Nothing is running.");
   backend.cancel();
   return std::string("Stopping the run.");
@@ -44,7 +47,8 @@ Answer run_cancel(Session& session, Backend& backend, std::string_view) {
 constexpr std::array kKernelCommands = {
     WindowCommand{"run", "", "runs the open kernel and compares every element with a reference",
                   "run", "F5", run_run, nullptr, true},
-    WindowCommand{"cancel", "", "stops the run, or the compiler", "cancel", "", run_cancel},
+    WindowCommand{"cancel", "", "stops the run, the compiler, or the judge of an exercise",
+                  "cancel", "", run_cancel},
 };
 
 }  // namespace

@@ -37,6 +37,7 @@ Answer run_select(Session& session, Backend& backend, std::string_view arguments
       if (const auto live = live_run(session, backend); !live) return live.error();
     }
     session.state.view = view->id;
+    if (view->of == View::Of::course) (void)look_at_course(session, backend);
     // What is selected in the timeline is opened, where it is a product.
     const auto products = view->id == ViewName::product ? product_index(session) : nullptr;
     const auto selected = products ? selected_product(session, *products) : std::nullopt;
@@ -189,12 +190,24 @@ At moved(At at, std::string_view direction) {
   return at;
 }
 
-Answer run_move(Session& session, Backend&, std::string_view direction) {
+// Up and down the list.
+Answer move_exercise(Session& session, Backend& backend, std::string_view direction) {
+  const auto& all = session.course.index->exercises;
+  const CourseExercise& shown = *shown_exercise(session);
+  std::size_t at = 0;
+  while (all[at].name != shown.name) ++at;
+  if (direction == "up" && at > 0) --at;
+  if (direction == "down" && at + 1 < all.size()) ++at;
+  return open_exercise(session, backend, all[at].name, "");
+}
+
+Answer run_move(Session& session, Backend& backend, std::string_view direction) {
   if (direction != "left" && direction != "right" && direction != "up" && direction != "down") {
     return usage_error("`move` takes left, right, up or down.");
   }
   if (const auto empty = emptiness(session)) return usage_error(empty->sentence);
   ViewState& state = session.state;
+  if (state.view == ViewName::course) return move_exercise(session, backend, direction);
   if (shows_layout(state.view)) {
     const std::optional<Cell> from = state.selected;
     const Cell to = from ? moved(*from, direction) : Cell{};
@@ -390,13 +403,14 @@ Answer run_export(Session& session, Backend& backend, std::string_view arguments
 }
 
 constexpr std::array kViewCommands = {
-    WindowCommand{"select",
-                  "layout | banks | sectors | bits | lower | kernel | matrices | diff | theatre | "
-                  "timeline | why | "
-                  "handoffs | product | source | registers | barriers | memory | tmem | compare | "
-                  "lesson | inspector",
-                  "changes the view, or the panel at the right", "select diff", "", run_select,
-                  nullptr, true},
+    WindowCommand{
+        "select",
+        "layout | banks | sectors | bits | lower | course | kernel | matrices | diff | theatre | "
+        "timeline | why | "
+        "handoffs | product | source | registers | barriers | memory | tmem | compare | "
+        "lesson | inspector",
+        "changes the view, or the panel at the right", "select diff", "", run_select, nullptr,
+        true},
     WindowCommand{"pick", "ROW COLUMN [GRID [SLICE]] | event N | nothing",
                   "selects a cell, a matrix element or an event of the timeline, counted from 0",
                   "pick 3 5", "", run_pick, nullptr, true},

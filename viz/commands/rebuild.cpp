@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "viz/commands/commands.h"
+#include "viz/commands/command_table.h"
 #include "viz/commands/link.h"
 #include "viz/matrix/diff_histogram.h"
 #include "viz/scene/command_text.h"
@@ -195,18 +195,9 @@ bool only_chooses(std::string_view line) {
   const bool bundle =
       what == "share" || what == "workspace" || is_link(what) ||
       (names_file(unquoted(arguments)) && arguments.find(".json") != arguments.npos);
+  // `course NAME` and `lesson NAME` go there, `course check` runs a compiler.
+  if (name == "course") return arguments.empty() || (arguments == what && !is_course_word(what));
   return name != "open" || !bundle;
-}
-
-// A word for a POSIX shell.
-std::string shell_word(std::string_view text) {
-  if (!text.empty() && text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                              "0123456789-_./=:,%+") == std::string_view::npos) {
-    return std::string(text);
-  }
-  std::string out = "'";
-  for (char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return out + "'";
 }
 
 }  // namespace
@@ -222,6 +213,10 @@ std::vector<std::string> rebuilding(const ViewState& state) {
   if (state.compare.as_table) lines.emplace_back("show table");
   std::optional<ViewName> view = add_kernel(state, lines);
   view = add_layout(state, view, lines);
+  if (!state.exercise.empty()) {
+    lines.push_back("course " + state.exercise);
+    view = ViewName::course;
+  }
   if (view != state.view) lines.push_back(fmt::format("select {}", name_of(state.view)));
   if (const Lesson* lesson = state.lesson.open()) {
     lines.push_back(fmt::format("lesson at {} {} {} keep", lesson->name, state.lesson.step + 1,
@@ -236,7 +231,9 @@ namespace {
 // A layout says all of itself, and so do matrices; a lesson may ask about either.
 ViewState needed(ViewState state) {
   if (state.lesson.open()) return state;
-  if (shows_layout(state.view)) {
+  const bool course = state.view == ViewName::course;
+  if (!course) state.exercise.clear();
+  if (shows_layout(state.view) || course) {
     state.kernel.reset();
     state.options.clear();
     state.result.reset();
@@ -248,7 +245,8 @@ ViewState needed(ViewState state) {
     state.moment = 0;
     state.spot = {};
     state.memory = {};
-  } else {
+  }
+  if (!shows_layout(state.view)) {
     state.layout.reset();
     state.coordinates = false;
   }
@@ -288,6 +286,7 @@ Session fresh_beside(const Session& session) {
   fresh.state.settings = session.state.settings;
   fresh.progress = session.progress;
   fresh.shelf = session.shelf;
+  fresh.course = session.course;
   return fresh;
 }
 

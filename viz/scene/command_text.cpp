@@ -158,6 +158,16 @@ std::string quoted_word(std::string_view word) {
   return fmt::format("{}{}{}", quote, word, quote);
 }
 
+std::string shell_word(std::string_view text) {
+  if (!text.empty() && text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                              "0123456789-_./=:,%+") == std::string_view::npos) {
+    return std::string(text);
+  }
+  std::string out = "'";
+  for (char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 Error usage_error(std::string sentence) {
   return {ErrorKind::usage, std::move(sentence), ""};
 }

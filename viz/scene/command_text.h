@@ -43,6 +43,9 @@ std::string quoted_word(std::string_view word);
 // "%20" as a blank (RFC 3986, 2.1), once. Nothing where a % is not followed by two digits.
 std::optional<std::string> percent_decoded(std::string_view text);
 
+// A word as a POSIX shell takes it, quoted where it has to be.
+std::string shell_word(std::string_view text);
+
 // The arguments are not what the command takes.
 Error usage_error(std::string sentence);
 

@@ -13,6 +13,7 @@ enum class ViewName : std::uint8_t {
   sectors,
   bits,
   lower,   // the open layout from the program down to LLVM
+  course,  // exercises: kernels to write oneself
   kernel,  // the open kernel on one page: what it computes, how, and what can be done
   matrices,
   diff,

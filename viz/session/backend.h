@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/lesson/course.h"
 #include "core/lesson/run_facts.h"
 #include "core/run/job.h"
 #include "viz/layout/layout_view.h"
@@ -122,6 +123,21 @@ class Backend {
   virtual Outcome<Trial> try_program(std::string_view /*ptx*/, std::string_view /*launch*/) {
     return Error{ErrorKind::unsupported, "Nothing here can run it.", ""};
   }
+  // The exercises of the course, and the source that one is made of, with its marks.
+  virtual CourseIndex course_exercises() const { return {}; }
+  virtual Outcome<std::string> course_source(const CourseExercise& exercise) const {
+    return Error{ErrorKind::unknown, "There is no source of " + exercise.kernel + ".", ""};
+  }
+  // Judges a text and returns at once. One at a time: an earlier judge is stopped. Refused where
+  // nothing can be judged here: there is no compiler.
+  virtual std::optional<Error> start_check(const CourseExercise& exercise, const std::string&) {
+    return Error{ErrorKind::unsupported, "Nothing here judges " + exercise.name + ".", ""};
+  }
+  virtual CourseProgress check_progress() const { return {}; }
+  virtual void cancel_check() {}
+  virtual void wait_check() {}
+  // Once, when it has ended; an Error where it could not be judged, or was stopped.
+  virtual std::optional<Outcome<CourseVerdict>> take_check() { return {}; }
   virtual std::optional<Error> keep_progress(const std::string& /*text*/) { return {}; }
 };
 

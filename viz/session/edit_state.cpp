@@ -312,6 +312,10 @@ Outcome<std::string> save_edit(Session& session, Backend& backend, bool over) {
   return fmt::format("Saved {}: `rebuild` puts it in the kernel's place.", edit.path);
 }
 
+std::optional<Error> store_edit(Session& session, Backend& backend) {
+  return store(session, backend, false);
+}
+
 void type_edit(Session& session, const Backend& backend, std::string text) {
   SourceEdit& edit = session.edit.edit;
   if (!edit.open()) return;
@@ -442,6 +446,7 @@ std::vector<std::string> watched_files(const Session& session) {
 }
 
 bool files_changed(const Session& session, const Backend& backend) {
+  if (course_file_changed(session, backend)) return true;
   const auto& known = session.edit.stamps;
   for (const std::string& path : watched_files(session)) {
     const auto found = known.find(path);

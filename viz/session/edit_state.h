@@ -77,6 +77,8 @@ Outcome<std::string> end_edit(Session& session);
 Outcome<std::string> revert_edit(Session& session, Backend& backend);
 // `over`: also what another program wrote there meanwhile.
 Outcome<std::string> save_edit(Session& session, Backend& backend, bool over);
+// The same, never over what another program wrote, and nothing else is done.
+std::optional<Error> store_edit(Session& session, Backend& backend);
 // The text of the editor has become this.
 void type_edit(Session& session, const Backend& backend, std::string text);
 

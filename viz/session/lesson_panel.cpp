@@ -126,6 +126,11 @@ std::optional<LessonPanel> lesson_panel(const Session& session) {
   if (out.step + 1 == out.steps && place.lesson + 1 < all.size()) {
     out.next_lesson = all[place.lesson + 1].name;
   }
+  if (out.step + 1 == out.steps) {
+    for (const CourseExercise* each : exercises_of(session, lesson->name)) {
+      out.exercises.emplace_back(each->name, each->title);
+    }
+  }
   return out;
 }
 
@@ -142,6 +147,9 @@ Json describe(const LessonPanel& panel) {
               {"steps", panel.steps},        {"heading", panel.heading},
               {"blocks", std::move(blocks)}, {"commands", panel.commands}};
   if (panel.question) out["exercise"] = question_json(*panel.question);
+  for (const auto& [name, title] : panel.exercises) {
+    out["course"].push_back({{"exercise", name}, {"title", title}, {"command", "course " + name}});
+  }
   if (!panel.next_lesson.empty()) out["next_lesson"] = panel.next_lesson;
   return out;
 }

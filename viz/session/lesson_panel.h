@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "viz/scene/describe.h"
@@ -50,6 +51,8 @@ struct LessonPanel {
   std::vector<std::string> commands;  // that set the view
   std::optional<LessonQuestion> question;
   std::string next_lesson;  // its name, at the last step; empty: there is none
+  // At the last step: what of the course it explains, each with its title.
+  std::vector<std::pair<std::string, std::string>> exercises;
 };
 
 // Nothing where no lesson is open.

@@ -140,7 +140,8 @@ std::vector<Choice> view_choices(const Session& session) {
 std::vector<SizeField> size_fields(const Session& session) {
   std::vector<SizeField> out;
   const ViewState& state = session.state;
-  if (!state.kernel || shows_layout(state.view)) return out;
+  const bool of_kernel = !shows_layout(state.view) && state.view != ViewName::course;
+  if (!state.kernel || !of_kernel) return out;
   for (const KernelCard::Size& size : state.kernel->sizes) out.push_back({size.name, size.value});
   return out;
 }

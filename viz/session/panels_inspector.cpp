@@ -271,6 +271,7 @@ void inspect_kernel(const Session& session, std::vector<InspectorSection>& out) 
 
 std::vector<InspectorSection> inspector(const Session& session) {
   std::vector<InspectorSection> out;
+  if (session.state.view == ViewName::course) return course_sections(session);
   if (session.state.view == ViewName::wavefronts || session.state.view == ViewName::sectors) {
     inspect_access(session, out);
   } else if (shows_layout(session.state.view) && session.state.layout) {

@@ -155,6 +155,21 @@ OutlineSection kernels_of(const Session& session, const Backend& backend) {
   return section;
 }
 
+// Behind the lessons: what there is to write.
+OutlineItem course_item(const Session& session) {
+  const std::vector<CourseExercise>& all = session.course.index->exercises;
+  const auto passed = std::count_if(all.begin(), all.end(), [&](const CourseExercise& each) {
+    return standing_of(session, each) == CourseStanding::passed;
+  });
+  OutlineItem item;
+  item.label = "Write it yourself";
+  item.detail =
+      fmt::format("kernels of which a part is left out: {} of {} passed", passed, all.size());
+  item.command = "course";
+  item.current = session.state.view == ViewName::course;
+  return item;
+}
+
 OutlineSection lessons_of(const Session& session) {
   OutlineSection section{"Lessons", {}};
   const LessonPlace& place = session.state.lesson;
@@ -168,6 +183,9 @@ OutlineSection lessons_of(const Session& session) {
     item.command = fmt::format("lesson {}", lessons[i].name);
     item.current = place.open() && place.lesson == i;
     section.items.push_back(std::move(item));
+  }
+  if (session.course.index && !session.course.index->exercises.empty()) {
+    section.items.push_back(course_item(session));
   }
   return section;
 }

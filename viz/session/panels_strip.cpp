@@ -151,6 +151,7 @@ namespace {
 
 Strip strip_of_view(const Session& session, const Backend& backend) {
   const ViewState& state = session.state;
+  if (state.view == ViewName::course) return course_strip(session);
   // The matrices are of a moment where the machine stands elsewhere than at the run's end.
   const std::uint64_t end = state.result ? state.result->moment : 0;
   const bool on_its_way = state.live && state.moment != end;

@@ -31,6 +31,7 @@
 #include "viz/scene/view_name.h"
 #include "viz/scene/viewport.h"
 #include "viz/session/backend.h"
+#include "viz/session/course_state.h"
 #include "viz/session/diff_study.h"
 #include "viz/session/edit_state.h"
 #include "viz/session/editor.h"
@@ -185,6 +186,7 @@ struct Session {
 
   std::shared_ptr<const LessonIndex> shelf;  // all lessons, once asked for
   LessonState lesson;                        // answer and hints of the open step: lesson_state()
+  CourseState course;                        // exercises: their files, hints, verdicts
   LessonProgress progress;
   bool progress_told = false;  // that it cannot be kept was said, and is still so
 

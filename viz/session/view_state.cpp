@@ -15,8 +15,8 @@ namespace {
                                 element, only_wrong, timeline, theatre, why, product,
                                 timeline_choice, moment, spot, breakpoints, live, memory, baseline,
                                 comparison, baseline_timeline, baseline_rows, beside_baseline,
-                                lesson, dark, settings] = state;
-  return 35;
+                                lesson, exercise, dark, settings] = state;
+  return 36;
 }
 
 constexpr std::size_t rows() {
@@ -24,7 +24,7 @@ constexpr std::size_t rows() {
   each_field([&out](auto...) { ++out; });
   return out;
 }
-static_assert(rows() == 35, "each_field() has a row for each field of ViewState");
+static_assert(rows() == 36, "each_field() has a row for each field of ViewState");
 
 // A view follows from its text and the study; what was chosen by hand and what is usual is the same
 // colour.

@@ -93,7 +93,8 @@ struct ViewState {
   TimelineChoice baseline_rows;
   bool beside_baseline = false;
 
-  LessonPlace lesson;  // which lesson is open, and where in it
+  LessonPlace lesson;    // which lesson is open, and where in it
+  std::string exercise;  // of the course, by name; empty: none was chosen
 
   bool dark = false;
   WindowSettings settings;
@@ -146,6 +147,7 @@ constexpr void each_field(F&& f) {
   f("baseline_rows", &S::baseline_rows, Kept::by_command);
   f("beside_baseline", &S::beside_baseline, Kept::by_command);
   f("lesson", &S::lesson, Kept::by_command);
+  f("exercise", &S::exercise, Kept::by_command);
   f("dark", &S::dark, Kept::by_command);
   f("settings", &S::settings, Kept::by_setting);
 }

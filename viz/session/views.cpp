@@ -9,11 +9,11 @@
 namespace tilescope {
 namespace {
 
-constexpr const View* table[] = {&grid_view,      &banks_view,      &sectors_view, &bits_view,
-                                 &lower_view,     &kernel_view,     &theatre_view, &timeline_view,
-                                 &why_view,       &handoffs_view,   &product_view, &source_view,
-                                 &registers_view, &barriers_view,   &memory_view,  &tmem_view,
-                                 &matrices_view,  &difference_view, &compare_view};
+constexpr const View* table[] = {&grid_view,     &banks_view,     &sectors_view,    &bits_view,
+                                 &lower_view,    &course_view,    &kernel_view,     &theatre_view,
+                                 &timeline_view, &why_view,       &handoffs_view,   &product_view,
+                                 &source_view,   &registers_view, &barriers_view,   &memory_view,
+                                 &tmem_view,     &matrices_view,  &difference_view, &compare_view};
 
 }  // namespace
 
@@ -47,7 +47,8 @@ std::optional<Emptiness> emptiness(const Session& session) {
   // Of files there are matrices and a difference without a kernel.
   const bool of_files = (state.view == ViewName::matrices && !state.file.empty()) ||
                         (state.view == ViewName::diff && state.diff);
-  if (view.of != View::Of::layout && !state.kernel && !of_files) {
+  const bool of_kernel = view.of == View::Of::kernel || view.of == View::Of::machine;
+  if (of_kernel && !state.kernel && !of_files) {
     return Emptiness{"No kernel is open. Its matrices and their difference come here.",
                      "open elementwise_add", "Open elementwise_add"};
   }

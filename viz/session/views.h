@@ -41,8 +41,9 @@ struct View {
   std::string_view name;       // as `select` takes it
   std::string_view tab = {};   // the label of its tab; empty: it has none
   std::string_view said = {};  // "Showing the difference."; empty: its name
-  // What it is of: the open layout, the open kernel, or the kernel's machine where it is now.
-  enum class Of : std::uint8_t { layout, kernel, machine };
+  // What it is of: the open layout, the open kernel, the kernel's machine where it is now, or the
+  // course, which needs nothing that is open.
+  enum class Of : std::uint8_t { layout, kernel, machine, course };
   Of of = Of::kernel;
   bool legend = false;  // it has one at its foot, which can be folded
   bool list = false;    // scrolled by rows, not zoomed, but for what a picture has over them

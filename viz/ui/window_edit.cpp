@@ -33,8 +33,8 @@ std::vector<CodeMark> marks_of(const EditState& editing, const Build* build) {
 
 }  // namespace
 
-void WindowUi::draw_edit_head(const Brush& brush, const EditState& editing, ImVec2 at,
-                              float width) {
+void WindowUi::draw_edit_head(const Brush& brush, const Session& session, ImVec2 at, float width) {
+  const EditState& editing = session.edit;
   brush.line(at.x, at.y + kHead - 1, at.x + width, at.y + kHead - 1);
   const SourceEdit& edit = editing.edit;
   float right = at.x + width - kEdge;
@@ -44,7 +44,9 @@ void WindowUi::draw_edit_head(const Brush& brush, const EditState& editing, ImVe
   };
   for (const Action& each : {Action{"Close", "edit off", true, false},
                              Action{"Rebuild", "rebuild", !editing.building, true},
-                             Action{"Save", "save", edit.unsaved(), false}}) {
+                             Action{"Save", "save", edit.unsaved(), false},
+                             Action{"Check", "course check", !session.course.check, false}}) {
+    if (std::string_view(each.words) == "Check" && !edits_exercise(session)) continue;
     right -= button_width(brush, each.words);
     if (button(brush, each.command, each.words, {right, at.y + 8}, 0, each.enabled, each.loud)) {
       issue(each.command);
@@ -91,7 +93,7 @@ void WindowUi::draw_complaints(Brush brush, const Build& build,
 void WindowUi::draw_edit(const Brush& brush, Session& session, const Backend& backend, ImVec2 at,
                          ImVec2 size) {
   EditState& editing = session.edit;
-  draw_edit_head(brush, editing, at, size.x);
+  draw_edit_head(brush, session, at, size.x);
   float height = size.y - kHead;
   const Build* build = complained_of(session);
   if (build) {

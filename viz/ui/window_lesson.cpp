@@ -182,6 +182,16 @@ void WindowUi::show_what_was_said(const LessonQuestion& question) {
   if (question.verdict || !question.hints.empty()) ImGui::SetScrollHereY(1);
 }
 
+// What of the course the lesson ends in.
+void WindowUi::draw_exercises_of_lesson(const Brush& brush, const LessonPanel& panel) {
+  if (panel.exercises.empty()) return;
+  ImGui::Dummy({0, 8});
+  put_line(brush, fonts_.strong(TextSize::small), Role::text, "Write it yourself", 24);
+  for (const auto& [name, title] : panel.exercises) {
+    if (list_row(brush, name.c_str(), name, title, 0, false)) issue("course " + name);
+  }
+}
+
 void WindowUi::draw_right(const Brush& brush, const Session& session, ImVec2 at, ImVec2 size) {
   const std::optional<LessonPanel> lesson = lesson_panel(session);
   if (!lesson) return draw_inspector(brush, session, at, size);
@@ -219,6 +229,7 @@ void WindowUi::draw_lesson(Brush brush, const Session& session, const LessonPane
     draw_question(brush, session, *panel.question, known);
     show_what_was_said(*panel.question);
   }
+  draw_exercises_of_lesson(brush, panel);
   end_panel();
   ImGui::PopID();
   if (!known.clicked.empty()) issue("glossary " + known.clicked);

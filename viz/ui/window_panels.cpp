@@ -167,6 +167,7 @@ void WindowUi::draw_status(const Brush& brush, const Session& session, ImVec2 at
           ? "Drag the strip to another time, click a warp to look at it"
       : view.id == ViewName::theatre
           ? "Drag the strip to another time, click a stage to follow what is in it"
+      : view.id == ViewName::course ? "Up and Down change the exercise, scroll moves the list"
       : view.list && picture_.accumulator && !picture_.accumulator->values.empty()
           ? "Scroll zooms D or moves the list, dragging moves D, click "
             "selects, Esc goes back"

@@ -169,6 +169,7 @@ bool WindowUi::perform(Session& session, Backend& backend) {
   exchange_clipboard(session, backend);
   const bool finished = take_result(session, backend);
   const bool built = take_build(session, backend);
+  const bool checked = take_check(session, backend);
   const bool changed_file = look_at_files(session, backend, ImGui::GetTime());
   constexpr double share_of_frame = 10;  // milliseconds
   const bool walked = seek_on(session, backend, share_of_frame);
@@ -176,8 +177,8 @@ bool WindowUi::perform(Session& session, Backend& backend) {
   const double seconds = double{ImGui::GetIO().DeltaTime};
   const bool played = play_on(session, backend, seconds) | play_theatre(session, seconds) |
                       play_product(session, seconds);
-  const bool changed = changed_ || finished || built || changed_file || walked || went_on ||
-                       played || !intents.empty();
+  const bool changed = changed_ || finished || built || checked || changed_file || walked ||
+                       went_on || played || !intents.empty();
   changed_ = false;
   return changed;
 }

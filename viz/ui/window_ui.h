@@ -100,6 +100,7 @@ class WindowUi {
   void draw_answer_field(const Brush& brush, const Session& session,
                          const LessonQuestion& question);
   void show_what_was_said(const LessonQuestion& question);
+  void draw_exercises_of_lesson(const Brush& brush, const LessonPanel& panel);
   void draw_controls(const Brush& brush, const Session& session, ImVec2 at, float width);
   void draw_sizes(const Brush& brush, const Session& session, ImVec2 at);
   void draw_view(const Brush& brush, Session& session, const Backend& backend, ImVec2 at,
@@ -107,7 +108,7 @@ class WindowUi {
   // The editor (window_edit.cpp).
   void draw_edit(const Brush& brush, Session& session, const Backend& backend, ImVec2 at,
                  ImVec2 size);
-  void draw_edit_head(const Brush& brush, const EditState& editing, ImVec2 at, float width);
+  void draw_edit_head(const Brush& brush, const Session& session, ImVec2 at, float width);
   void draw_complaints(Brush brush, const Build& build, const std::vector<std::string>& lines,
                        ImVec2 at, ImVec2 size);
   float draw_legend_button(const Brush& brush, const Session& session, ImVec2 end, float room);
