@@ -89,9 +89,9 @@ def page(program, lesson, above, below, exercises, folder, problem):
         if "exercise" in step:
             out.append(exercise(step["exercise"], name, number))
     if exercises:
-        out.append("\n## Write it yourself\n\n[The course](../course.md) has, without its new part:\n")
-        out += [f"- `{each['name']}`, {each['title'][0].lower()}{each['title'][1:]}: [open the exercise]"
-                f"(tilescope://course/{each['name']}), or `tilescope course start {each['name']}`" for each in exercises]
+        out.append("\n## Write it yourself\n\n[The course](../course.md) has, each without its new part:\n")
+        out += [f"- {each['title']}: [open the exercise](tilescope://course/{each['name']}), or "
+                f"`tilescope course start {each['name']}`" for each in exercises]
     ends = [f"[Before: {above['title']}]({above['name']}.md)"] if above else []
     ends += [f"[Next: {below['title']}]({below['name']}.md)"] if below else []
     out.append("\n---\n\n" + " · ".join(ends) + "\n")
