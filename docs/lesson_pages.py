@@ -75,7 +75,7 @@ def picture(file, folder, said="What the step shows"):
     return f"\n[![{said}]({shown}){size}]({shown}){{ .picture }}\n"
 
 
-def page(program, lesson, above, below, folder, problem):
+def page(program, lesson, above, below, exercises, folder, problem):
     name = lesson["name"]
     out = [f"# {lesson['title']}\n", f"{lesson['about'][0].upper()}{lesson['about'][1:]}.\n", LINKS]
     for number, step in enumerate(lesson["steps"], 1):
@@ -88,6 +88,10 @@ def page(program, lesson, above, below, folder, problem):
         out.append(f"```\ntilescope gui --do 'lesson {name} {number}'\n```\n")
         if "exercise" in step:
             out.append(exercise(step["exercise"], name, number))
+    if exercises:
+        out.append("\n## Write it yourself\n\n[The course](../course.md) has, each without its new part:\n")
+        out += [f"- {each['title']}: [open the exercise](tilescope://course/{each['name']}), or "
+                f"`tilescope course start {each['name']}`" for each in exercises]
     ends = [f"[Before: {above['title']}]({above['name']}.md)"] if above else []
     ends += [f"[Next: {below['title']}]({below['name']}.md)"] if below else []
     out.append("\n---\n\n" + " · ".join(ends) + "\n")
@@ -101,6 +105,7 @@ def write(program, folder, problem):
     """All pages, in folder/lessons, with their pictures; answers (title, name) in their order."""
     listed = json.loads(run(program, ["lesson", "--json"]).stdout)["lessons"]
     lessons = [json.loads(run(program, ["lesson", each["name"], "--json"]).stdout) for each in listed]
+    course = json.loads(run(program, ["course", "--json"]).stdout)["exercises"]
     (folder / "lessons").mkdir()
     shown = folder / "pictures/lessons"
     shown.mkdir(parents=True)
@@ -108,6 +113,7 @@ def write(program, folder, problem):
         if text := pictures(program, lesson["name"], len(lesson["steps"]), shown):
             problem(text)
         text = page(program, lesson, lessons[i - 1] if i else None,
-                    lessons[i + 1] if i + 1 < len(lessons) else None, shown, problem)
+                    lessons[i + 1] if i + 1 < len(lessons) else None,
+                    [each for each in course if each["lesson"] == lesson["name"]], shown, problem)
         (folder / "lessons" / f"{lesson['name']}.md").write_text(text)
     return [(lesson["title"], lesson["name"]) for lesson in lessons]

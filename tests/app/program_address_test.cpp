@@ -24,6 +24,7 @@ TEST_F(Addresses, OpenTheWindowWhereTheyLead) {
   if (lesson.is_null()) SKIP_WHERE_NOTHING_DRAWS("no OpenGL");
   EXPECT_EQ(lesson["lesson"]["step"], 3) << lesson["lesson"];
   EXPECT_EQ(shown("tilescope://kernel/hgemm_v4")["field"], "hgemm_v4");
+  EXPECT_EQ(shown("tilescope://course/hgemm_v4")["view"], "course");
   EXPECT_EQ(shown("tilescope://preset/9x32")["field"], "preset 9x32");
   EXPECT_EQ(shown("tilescope://layout/(4,%3F)%3A(8,1)")["field"], "(4,?):(8,1)");
   // `gui --open` takes one too.
@@ -39,6 +40,7 @@ TEST_F(Addresses, WithoutADisplayAGoodOneSaysSoAndABadOneSaysWhy) {
        {"tilescope://", "tilescope:lesson/layouts", "TILESCOPE://lesson/nosuch/1",
         "tilescope://lesson/layouts/99", "tilescope://lesson/layouts/x", "tilescope://kernel/k.ptx",
         "tilescope://kernel/hgemm_v4 --source a.cu", "tilescope://kernel/..%2F..%2Fetc%2Fpasswd",
+        "tilescope://course/check", "tilescope://course/start", "tilescope://course/nosuch",
         "tilescope://layout/(4,", "tilescope://layout/4:1%00", "tilescope://layout/%e2%80%ae",
         "tilescope://layout/4:1;%20export%20a.svg", "tilescope://workspace/a.json",
         "tilescope:1:b3BlbiBwcmVzZXQgOXgzMh5jb2xvdXIgb2Zmc2V0Xk9x"}) {

@@ -23,6 +23,7 @@ class Links : public test::SessionTest {
 TEST_F(Links, EachIsACommand) {
   EXPECT_EQ(command("tilescope://lesson/layouts/2"), "lesson layouts 2");
   EXPECT_EQ(command("tilescope://lesson/layouts"), "lesson layouts");
+  EXPECT_EQ(command("tilescope://course/loop"), "course loop");
   EXPECT_EQ(command("tilescope://kernel/add"), "open add");
   EXPECT_EQ(command("tilescope://preset/9x32"), "open preset 9x32");
   EXPECT_EQ(command("tilescope://preset/Volta%208x8%20quadpair"), "open preset Volta 8x8 quadpair");
@@ -74,8 +75,8 @@ TEST_F(Links, WhatOpensNothingSaysWhy) {
     refused("open " + link, why);
     refused("open " + link, "opens nothing");
   };
-  opens_nothing("tilescope://", "stands one of lesson, kernel");
-  opens_nothing("tilescope://nosuch/add", "stands one of lesson, kernel");
+  opens_nothing("tilescope://", "stands one of lesson, course, kernel");
+  opens_nothing("tilescope://nosuch/add", "stands one of lesson, course, kernel");
   opens_nothing("tilescope:///lesson/layouts", "stands one of lesson");
   opens_nothing("tilescope://user@lesson/layouts", "stands one of lesson");
   opens_nothing("tilescope://lesson", "names no lesson");
@@ -86,6 +87,7 @@ TEST_F(Links, WhatOpensNothingSaysWhy) {
     refused(std::string("open tilescope://lesson/layouts/") + step, "opens nothing");
   }
   opens_nothing("tilescope://kernel/nosuch", "the kernels are add");
+  opens_nothing("tilescope://course/nosuch", "tiles, loop, last");
   opens_nothing("tilescope://preset/nosuch", "9x32");
   opens_nothing("tilescope://layout/(4,", "Expected");
   opens_nothing("tilescope://layout/(4,%3", "two hexadecimal digits");
@@ -119,6 +121,13 @@ TEST_F(Links, AStrangersNamesNoFileNoOptionAndNoSecondCommand) {
       EXPECT_TRUE(!answer.ok() || only_blanks) << link;
     }
   }
+  // `course check` compiles and runs, `course start` writes.
+  must("course loop");
+  for (const char* what : {"check", "start", "hint", "show", "edit", "loop a.cu", "start loop",
+                           "loop%20a.cu", "check%20a.cu"}) {
+    refused(std::string("open tilescope://course/") + what, "opens nothing");
+  }
+  EXPECT_TRUE(backend.checked.empty());
   must("open preset 9x32");
   for (const char* layout : {"4:1; export a.svg", "4:1);export a.svg", "4:1\";export a.svg",
                              "a.json", "preset 9x32", "share tilescope:0:open+preset+9x32"}) {

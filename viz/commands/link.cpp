@@ -11,6 +11,7 @@
 #include "viz/commands/share.h"
 #include "viz/layout/presets.h"
 #include "viz/scene/command_text.h"
+#include "viz/session/course_state.h"
 #include "viz/session/lesson_state.h"
 
 namespace tilescope {
@@ -42,8 +43,9 @@ struct Word {
   std::string_view word;
   Link::To to;
 };
-constexpr std::array kWords = {Word{"lesson", Link::To::lesson}, Word{"kernel", Link::To::kernel},
-                               Word{"preset", Link::To::preset}, Word{"layout", Link::To::layout}};
+constexpr std::array kWords = {Word{"lesson", Link::To::lesson}, Word{"course", Link::To::course},
+                               Word{"kernel", Link::To::kernel}, Word{"preset", Link::To::preset},
+                               Word{"layout", Link::To::layout}};
 
 bool plain_name(std::string_view name) {
   constexpr std::string_view taken =
@@ -160,6 +162,12 @@ Outcome<std::string> command_of_link(Session& session, const Backend& backend,
       if (auto error = no_such_step(session, backend, text, *link)) return *error;
       return link->step ? fmt::format("lesson {} {}", link->what, link->step)
                         : fmt::format("lesson {}", link->what);
+    case Link::To::course: {
+      // By a whole name alone: `course check` would judge a file.
+      const auto exercise = exercise_named(*course_of(session, backend), link->what);
+      if (!exercise) return nothing_named(text, exercise.error().sentence);
+      return fmt::format("course {}", exercise->name);
+    }
     case Link::To::kernel:
       if (auto error = no_such_kernel(backend, text, *link)) return *error;
       return fmt::format("open {}", link->what);

@@ -3,6 +3,7 @@
 //     tilescope://lesson/hgemm_v4/3              a step of a lesson, counted from 1; without a
 //     number,
 //                                                where the learner left off
+//     tilescope://course/hgemm_v4                an exercise of the course
 //     tilescope://kernel/hgemm_v4                a kernel of the catalog, as it comes
 //     tilescope://preset/9x32
 //     tilescope://layout/(4,8)%3A(8,1)           an expression
@@ -29,7 +30,7 @@ namespace tilescope {
 inline constexpr std::size_t most_link = 4096;  // bytes, as it stands in the page
 
 struct Link {
-  enum class To : std::uint8_t { lesson, kernel, preset, layout } to = To::lesson;
+  enum class To : std::uint8_t { lesson, course, kernel, preset, layout } to = To::lesson;
   std::string what;      // a name, or the expression
   std::size_t step = 0;  // of a lesson; 0: it names none
 };
