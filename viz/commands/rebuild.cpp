@@ -300,6 +300,7 @@ void take_over(Session& session, Backend& backend, Session fresh,
   session.state = std::move(fresh.state);
   session.progress = std::move(fresh.progress);
   session.shelf = std::move(fresh.shelf);
+  session.course = std::move(fresh.course);
   session.running = session.running || fresh.running;
   session.seek = std::move(fresh.seek);
   session.edit.building = std::move(fresh.edit.building);
