@@ -376,7 +376,8 @@ std::vector<std::string> type_lines(const Lowering& l) {
 }
 
 std::string text(const Lowering& l, const Level& level, int statement) {
-  return Printer(l, level, level.statements[static_cast<std::size_t>(statement)]).whole();
+  const Statement& s = level.statements[static_cast<std::size_t>(statement)];
+  return level.instructions ? s.words : Printer(l, level, s).whole();
 }
 
 std::string page(const Lowering& l) {

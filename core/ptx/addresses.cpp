@@ -486,14 +486,14 @@ std::optional<Sum> Addresses::chosen(const Instruction& i, std::uint32_t at) {
   if (guard.kind != Defined::Kind::instruction) return std::nullopt;
   const Instruction& test = program_->code[guard.at];
   const Operand* t = program_->operands_of(test);
-  if (test.op != Op::setp || test.count != 3 || !is_integer(test.modifiers.type()) ||
-      test.modifiers.has(Field::logic) || t[0].index != o[3].index) {
+  if (test.op != Op::setp || test.count != 4 || t[1].kind != Operand::Kind::none ||
+      !is_integer(test.modifiers.type()) || test.modifiers.has(Field::logic)) {
     return std::nullopt;
   }
   const Compare compare = test.modifiers.compare();
   if (compare < Compare::eq || compare > Compare::hs) return std::nullopt;
   const bool is_signed = has_sign(test.modifiers.type());
-  const Sum left = operand(guard.at, 1, is_signed), right = operand(guard.at, 2, is_signed);
+  const Sum left = operand(guard.at, 2, is_signed), right = operand(guard.at, 3, is_signed);
   const Bounds x = sums_.bounds(a), y = sums_.bounds(b);
   Atom out{Atom::Kind::choice,
            static_cast<std::uint64_t>(compare),

@@ -283,9 +283,9 @@ std::uint64_t SliceRun::integer(const Instruction& i, std::uint32_t at, std::uin
       return in(3) & 1 ? u(1) : u(2);
     case Op::setp: {
       const Compare compare = m.compare();
-      const bool plain = i.count == 3 && !m.has(Field::logic) && compare >= Compare::eq &&
+      const bool plain = i.count == 4 && !m.has(Field::logic) && compare >= Compare::eq &&
                          compare <= Compare::hs;
-      return plain ? holds(compare, in(1), in(2), bits, is_signed) : unknown() & 1;
+      return plain ? holds(compare, in(2), in(3), bits, is_signed) : unknown() & 1;
     }
     default:
       return unknown();

@@ -334,13 +334,21 @@ std::optional<Sum> Sums::mask(const Sum& a, std::uint64_t bits, int width) {
     while (end < width && (bits >> end & 1)) ++end;
     if (++runs > most_runs || k > 61) return std::nullopt;
     auto part = shift_right(a, k);
-    if (part && end < width) part = low_bits(*part, end - k);
+    // A number that is not negative has no sign to cut off.
+    const bool top = end >= width || (end == width - 1 && bounds(a).low >= 0);
+    if (part && !top) part = low_bits(*part, end - k);
     if (part) part = add(out, *part, power(k));
     if (!part) return std::nullopt;
     out = *part;
     k = end;
   }
   return out;
+}
+
+bool is_thread(const Atom& a) {
+  if (a.kind != Atom::Kind::special) return false;
+  const auto s = static_cast<Special>(a.number);
+  return s <= Special::tid_z || s == Special::laneid || s == Special::warpid;
 }
 
 bool Sums::any(const Sum& sum, const std::function<bool(const Atom&)>& wanted) const {
@@ -431,16 +439,18 @@ class Writer {
   std::string sum(const Sum& s) {
     if (s.zero()) return "0";
     if (++depth_ > 40) return --depth_, "...";
+    std::vector<const Term*> all;
+    for (const Term& t : s.terms) all.push_back(&t);
+    std::stable_sort(all.begin(), all.end(), [&](const Term* x, const Term* y) {
+      return place_of(*x) < place_of(*y);
+    });
     std::string out;
-    for (const bool numbers : {false, true}) {  // a number comes last
-      for (const Term& t : s.terms) {
-        if (t.atoms.empty() != numbers) continue;
-        const bool minus = t.factor < 0;
-        if (out.empty()) {
-          out = (minus ? "-" : "") + term(t);
-        } else {
-          out += (minus ? " - " : " + ") + term(t);
-        }
+    for (const Term* t : all) {
+      const bool minus = t->factor < 0;
+      if (out.empty()) {
+        out = (minus ? "-" : "") + term(*t);
+      } else {
+        out += (minus ? " - " : " + ") + term(*t);
       }
     }
     --depth_;
@@ -448,6 +458,17 @@ class Writer {
   }
 
  private:
+  // Threads, blocks, rounds, what stays the same, a number last.
+  int place_of(const Term& t) const {
+    if (t.atoms.empty()) return 9;
+    Sum one;
+    one.terms.push_back(t);
+    const auto has = [&](const auto& wanted) { return sums_.any(one, wanted); };
+    if (has([](const Atom& a) { return is_thread(a); })) return 0;
+    if (has([](const Atom& a) { return a.kind == Atom::Kind::special; })) return 1;
+    return has([](const Atom& a) { return a.kind == Atom::Kind::round; }) ? 2 : 3;
+  }
+
   // Without its sign. Threads and blocks before parameters, the number last.
   std::string term(const Term& t) {
     const std::uint64_t factor =

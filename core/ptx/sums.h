@@ -80,6 +80,9 @@ struct Atom {
   Bounds bounds;
 };
 
+// tid, laneid, warpid: what differs from thread to thread of a block.
+bool is_thread(const Atom& atom);
+
 // Atoms, each once, and what is done with sums of them. What grows beyond reason is refused:
 // nothing comes back, and whoever asked keeps the register as an atom.
 class Sums {
