@@ -183,7 +183,7 @@ Outcome<std::optional<lowering::Code>> code_of(const lowering::Lowering& l,
   const Outcome<const CatalogEntry*> entry = find_kernel(of);
   if (!entry) return entry.error();
   Outcome<lowering::Code> code = code_of_kernel(**entry, sizes_of(options),
-                                                options.dynamic ? &l.tensor.layout : nullptr);
+                                                lowering::unknown_numbers(l) ? &l.tensor.layout : nullptr);
   if (!code) return code.error();
   return std::optional(std::move(*code));
 }

@@ -212,4 +212,12 @@ Outcome<lowering::Code> code_of_file(const std::string& ptx, const std::string& 
   return out;
 }
 
+Outcome<lowering::Code> code_below_of(const std::string& of, const lowering::Lowering& lowering) {
+  if (of.size() > 4 && of.compare(of.size() - 4, 4, ".ptx") == 0) return code_of_file(of, "", "");
+  const Outcome<const CatalogEntry*> entry = find_kernel(of);
+  if (!entry) return entry.error();
+  return code_of_kernel(**entry, {},
+                        lowering::unknown_numbers(lowering) ? &lowering.tensor.layout : nullptr);
+}
+
 }  // namespace tilescope

@@ -21,4 +21,7 @@ Outcome<lowering::Code> code_of_kernel(const CatalogEntry& entry, const Request&
 Outcome<lowering::Code> code_of_file(const std::string& ptx, const std::string& entry,
                                      const std::string& launch);
 
+// What --ptx and `lower ptx` name: a kernel, or a file.
+Outcome<lowering::Code> code_below_of(const std::string& of, const lowering::Lowering& lowering);
+
 }  // namespace tilescope

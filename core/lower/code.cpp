@@ -14,15 +14,19 @@ namespace {
 
 using ptx::Access;
 
-// Its number taken away: accesses that differ in nothing else stand together.
-std::pair<ptx::Sum, std::int64_t> without_number(const ptx::Sum& sum) {
-  std::pair<ptx::Sum, std::int64_t> out{sum, 0};
-  auto& terms = out.first.terms;
-  for (std::size_t i = 0; i < terms.size(); ++i) {
-    if (!terms[i].atoms.empty()) continue;
-    out.second = terms[i].factor;
-    terms.erase(terms.begin() + static_cast<std::ptrdiff_t>(i));
-    break;
+// What differs from thread to thread, block to block and round to round, with the pointer; and what
+// is added to that, the same for all. Accesses that differ in the second alone stand together.
+std::pair<ptx::Sum, ptx::Sum> parted(const CodeView& view, const ptx::Sum& sum) {
+  std::pair<ptx::Sum, ptx::Sum> out;
+  for (const ptx::Term& t : sum.terms) {
+    ptx::Sum one;
+    one.terms.push_back(t);
+    const bool pointer =
+        t.factor == 1 && t.atoms.size() == 1 && view.addresses.sums().atom(t.atoms[0]).bytes == 8;
+    const bool varies = view.addresses.sums().any(one, [](const ptx::Atom& a) {
+      return a.of.empty() && a.kind != ptx::Atom::Kind::parameter;
+    });
+    (pointer || varies ? out.first : out.second).terms.push_back(t);
   }
   return out;
 }
@@ -79,21 +83,22 @@ void list_addresses(const CodeView& view, Lowered& out) {
     ptx::Sum sum;
     std::vector<ptx::Sum> coordinates;
     std::vector<const Access*> all;
-    std::set<std::int64_t> numbers;
+    std::vector<std::string> more;
   };
   std::vector<Group> groups;
   for (const Access& a : view.addresses.accesses()) {
     const bool tensor = a.kind == Access::Kind::tensor;
-    const auto [sum, number] = without_number(a.address);
+    const auto [sum, same] = parted(view, a.address);
+    const ptx::Sum& own = sum;
     std::vector<ptx::Sum> coordinates;
     if (tensor) coordinates = a.coordinates;
     auto at = std::find_if(groups.begin(), groups.end(), [&](const Group& g) {
-      return g.sum == sum && g.coordinates == coordinates &&
-             g.all[0]->kind == a.kind && g.all[0]->writes == a.writes;
+      return g.sum == own && g.coordinates == coordinates && g.all[0]->kind == a.kind &&
+             g.all[0]->writes == a.writes;
     });
-    if (at == groups.end()) at = groups.insert(at, {sum, coordinates, {}, {}});
+    if (at == groups.end()) at = groups.insert(at, {own, coordinates, {}, {}});
     at->all.push_back(&a);
-    at->numbers.insert(number);
+    add_once(at->more, view.sum(same));
   }
   for (const Group& g : groups) {
     const Access& first = *g.all[0];
@@ -110,7 +115,7 @@ void list_addresses(const CodeView& view, Lowered& out) {
       one.sum = coordinates_text(view, first);
     } else {
       one.sum = view.address(g.sum, first.element);
-      one.more.assign(g.numbers.begin(), g.numbers.end());
+      one.more = g.more;
     }
     out.addresses.push_back(std::move(one));
   }
@@ -180,7 +185,6 @@ void list_parts(CodeView& view, const std::vector<std::uint32_t>& slice, Lowered
 }
 
 void list_loops(const CodeView& view, Lowered& out) {
-  std::set<std::uint32_t> told;
   for (const ptx::Carried& c : view.addresses.carried()) {
     const std::string name =
         view.program().name_of_register(view.addresses.definitions().merge(c.merge).reg);
@@ -197,6 +201,7 @@ void list_loops(const CodeView& view, Lowered& out) {
       return fmt::format("{}", fmt::join(texts, " or "));
     };
     if (c.even) {
+      if (std::find(view.rounds.begin(), view.rounds.end(), c.block) == view.rounds.end()) continue;
       out.loops.push_back(fmt::format("{} goes round the loop at {}: {} first, + {} each round",
                                       name, where, view.sum(c.start), view.sum(c.step)));
     } else if (c.nexts.empty()) {
@@ -371,6 +376,9 @@ Outcome<Lowered> lower_to(Lowering& lowering, const Code& code) {
   list_parts(view, writer.slice(), out);
   Level level = writer.write(out);
   lowering.levels.push_back(std::move(level));
+  lowering.notes = out.found;
+  if (!out.addresses.empty()) lowering.notes.insert(lowering.notes.begin(), out.addresses[0].sum);
+  if (!out.sums_agree) lowering.notes.push_back(out.sums);
   return out;
 }
 
@@ -380,13 +388,15 @@ std::string page(const Lowered& lowered) {
     out += fmt::format("  {}\n      {}{}\n", a.sum, a.what,
                        a.lines.empty() ? ""
                                        : fmt::format("; {}", fmt::join(a.lines, ", ")));
-    if (a.more.size() > 1 || (a.more.size() == 1 && a.more[0] != 0)) {
+    if (a.more.size() > 1 || (a.more.size() == 1 && a.more[0] != "0")) {
       constexpr std::size_t most = 16;
-      const std::vector<std::int64_t> first(
+      const std::vector<std::string> first(
           a.more.begin(),
           a.more.begin() + static_cast<std::ptrdiff_t>(std::min(most, a.more.size())));
       out += fmt::format("      + {}{} bytes\n", fmt::join(first, ", "),
-                         a.more.size() > most ? ", ..." : "");
+                         a.more.size() > most
+                             ? fmt::format(", and {} more,", a.more.size() - most)
+                             : "");
     }
   }
   if (!lowered.loops.empty()) out += "Loops\n";

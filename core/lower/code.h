@@ -40,12 +40,12 @@ struct Code {
   std::function<std::string(std::string_view file, std::uint32_t line)> source{};
 };
 
-// Accesses whose addresses differ by numbers alone.
+// Accesses whose addresses differ by what is the same for all threads and blocks.
 struct CodeAddress {
   std::string base;                // "A": the pointer, or the tensor map; empty: it has none
   std::string what;                // "20 loads of 4 or 16 bytes"
   std::string sum;                 // "A + ((tid mod 32) * 4 + (tid / 32) * n * 4) * 4 bytes"
-  std::vector<std::int64_t> more;  // added to it by the others, in bytes
+  std::vector<std::string> more;   // what each of them adds to that, in bytes
   std::vector<std::string> lines;  // "elementwise_add.cu:129"
 };
 
@@ -66,6 +66,9 @@ struct Lowered {
   std::string sums;                // whether sums and instructions come to the same
   bool sums_agree = true;
 };
+
+// Unknown numbers that a choice has to give: those of the tensor's layout.
+int unknown_numbers(const Lowering& lowering);
 
 // Adds the level. A lowering without levels gets it alone, and nothing is compared.
 Outcome<Lowered> lower_to(Lowering& lowering, const Code& code);

@@ -32,6 +32,17 @@ constexpr std::uint64_t first_base = 0x1000'0000'0000, apart = 0x10'0000'0000;
 
 }  // namespace
 
+int unknown_numbers(const Lowering& l) {
+  if (l.levels.empty()) return 0;
+  int out = 0;
+  for (int i = 0; i < l.tensor.layout.leaves(); ++i) {
+    const Mode& m = l.tensor.layout.modes.leaf[i];
+    out += !m.shape.known();
+    out += !m.stride.known();
+  }
+  return out;
+}
+
 bool comparable(const Lowering& l) {
   const bool part = std::any_of(l.steps.begin(), l.steps.end(), [](const Step& s) {
     return s.kind == Step::Kind::slice || s.kind == Step::Kind::partition;
@@ -42,16 +53,14 @@ bool comparable(const Lowering& l) {
 CodeView::CodeView(const Lowering& lowering, const Code& given)
     : l(lowering), code(given), addresses(given.program, known_threads(given)) {
   threads = tried_threads(given);
+  find_rounds();
   element = std::max(1, bits_of(lowering.tensor.type) / 8);
   fillings = given.fillings;
   if (!fillings.empty()) return;
+  const std::vector<std::uint64_t> bases = pointers();
   // Unknown numbers are where the struct of the levels above has them: behind the pointer.
-  int unknown = 0;
+  const int unknown = unknown_numbers(lowering);
   const Layout& layout = lowering.tensor.layout;
-  for (int i = 0; i < layout.leaves() && !lowering.levels.empty(); ++i) {
-    unknown += !layout.modes.leaf[i].shape.known();
-    unknown += !layout.modes.leaf[i].stride.known();
-  }
   for (std::uint64_t choice = 0; choice < 3; ++choice) {
     Filling filling;
     filling.blocks = {64, 4, 2};
@@ -70,7 +79,7 @@ CodeView::CodeView(const Lowering& lowering, const Code& given)
         filling.parameters[at] = 256 + 128 * ((at / 4 + choice) % 5);
       }
     }
-    for (const std::uint64_t pointer : pointers()) {
+    for (const std::uint64_t pointer : bases) {
       for (int i = 0; i < unknown; ++i) {
         const std::uint64_t at = pointer + 8 + 4 * static_cast<std::uint64_t>(i);
         if (addresses.parameter_at(at).first == addresses.parameter_at(pointer).first) {
@@ -80,7 +89,29 @@ CodeView::CodeView(const Lowering& lowering, const Code& given)
       }
     }
     fillings.push_back(std::move(filling));
+    // Nothing but pointers: there is nothing to choose.
+    const bool numbers = std::any_of(
+        given.program->entry.parameters.begin(), given.program->entry.parameters.end(),
+        [&](const ptx::Parameter& p) {
+          return p.bytes != 8 || std::find(bases.begin(), bases.end(), p.offset) == bases.end();
+        });
+    if (!numbers) break;
   }
+}
+
+void CodeView::find_rounds() {
+  const auto look = [&](const ptx::Sum& sum) {
+    addresses.sums().any(sum, [&](const ptx::Atom& a) {
+      if (a.kind == ptx::Atom::Kind::round) rounds.push_back(a.number);
+      return false;
+    });
+  };
+  for (const ptx::Access& a : addresses.accesses()) {
+    look(a.address);
+    for (const ptx::Sum& c : a.coordinates) look(c);
+  }
+  std::sort(rounds.begin(), rounds.end());
+  rounds.erase(std::unique(rounds.begin(), rounds.end()), rounds.end());
 }
 
 std::string CodeView::parameter(std::uint64_t offset) const {
@@ -100,15 +131,8 @@ std::string CodeView::name(const ptx::Atom& atom) const {
       return own.find('+') == std::string::npos ? own : "[" + own + "]";
     }
     case Kind::round: {
-      std::vector<std::uint64_t> all;
-      for (const ptx::Carried& c : addresses.carried()) {
-        if (c.even && std::find(all.begin(), all.end(), c.block) == all.end()) {
-          all.push_back(c.block);
-        }
-      }
-      if (all.size() < 2) return "round";
-      std::sort(all.begin(), all.end());
-      const auto at = std::find(all.begin(), all.end(), atom.number) - all.begin();
+      if (rounds.size() < 2) return "round";
+      const auto at = std::find(rounds.begin(), rounds.end(), atom.number) - rounds.begin();
       return fmt::format("round{}", at + 1);
     }
     case Kind::merge:

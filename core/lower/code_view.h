@@ -21,6 +21,7 @@ class CodeView {
   std::array<std::uint32_t, 3> threads{};  // of a block that is tried
   std::vector<Filling> fillings;           // at least one
   std::int64_t element = 1;                // bytes of one of the layout's
+  std::vector<std::uint64_t> rounds;       // blocks of the loops that addresses count
 
   const ptx::Program& program() const { return *code.program; }
   std::string parameter(std::uint64_t offset) const;  // "A", "param_0+8"
@@ -38,6 +39,7 @@ class CodeView {
   std::uint64_t thread_count() const;
 
  private:
+  void find_rounds();
   std::string name(const ptx::Atom& atom) const;
 };
 

@@ -171,6 +171,7 @@ struct Lowering {
   std::vector<Level> levels;
   Type outcome;               // the type of what the last step answers
   std::vector<Type> memrefs;  // in the order in which they come, for names
+  std::vector<std::string> notes;  // of its code: an address, and whether it is the layout's
 };
 
 Outcome<Lowering> lower(const Request& request);

@@ -383,6 +383,7 @@ std::string text(const Lowering& l, const Level& level, int statement) {
 std::string page(const Lowering& l) {
   std::string out;
   for (const std::string& line : type_lines(l)) out += line + "\n";
+  for (const std::string& note : l.notes) out += note + "\n";
   for (const Level& level : l.levels) {
     out += fmt::format("\n{}: {}\n", level.title, level.says);
     for (std::size_t i = 0; i < level.statements.size(); ++i) {
