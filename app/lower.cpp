@@ -168,7 +168,8 @@ std::string source_text(const std::vector<int>& from) {
   return out;
 }
 
-// The code below the levels: of --ptx, or of the kernel that is asked for; nothing where neither is.
+// The code below the levels: of --ptx, or of the kernel that is asked for; nothing where neither
+// is.
 Outcome<std::optional<lowering::Code>> code_of(const lowering::Lowering& l,
                                                const Options& options) {
   const std::string& of = options.ptx.empty() && (is_name(options.what) || is_code(options.what))
@@ -182,8 +183,8 @@ Outcome<std::optional<lowering::Code>> code_of(const lowering::Lowering& l,
   }
   const Outcome<const CatalogEntry*> entry = find_kernel(of);
   if (!entry) return entry.error();
-  Outcome<lowering::Code> code = code_of_kernel(**entry, sizes_of(options),
-                                                lowering::unknown_numbers(l) ? &l.tensor.layout : nullptr);
+  Outcome<lowering::Code> code = code_of_kernel(
+      **entry, sizes_of(options), lowering::unknown_numbers(l) ? &l.tensor.layout : nullptr);
   if (!code) return code.error();
   return std::optional(std::move(*code));
 }
@@ -224,23 +225,15 @@ void print(const lowering::Checked& checked, Terminal& terminal) {
 Json document_of(const lowering::Lowered& code) {
   Json addresses = Json::array(), parts = Json::array();
   for (const lowering::CodeAddress& a : code.addresses) {
-    addresses.push_back({{"base", a.base},
-                         {"what", a.what},
-                         {"sum", a.sum},
-                         {"more", a.more},
-                         {"lines", a.lines}});
+    addresses.push_back(
+        {{"base", a.base}, {"what", a.what}, {"sum", a.sum}, {"more", a.more}, {"lines", a.lines}});
   }
   for (const lowering::CodePart& p : code.parts) {
     parts.push_back({{"name", p.name}, {"instructions", p.instructions}, {"lines", p.lines}});
   }
-  return {{"addresses", std::move(addresses)},
-          {"parts", std::move(parts)},
-          {"loops", code.loops},
-          {"compared", code.compared},
-          {"agrees", code.agrees},
-          {"found", code.found},
-          {"sums_agree", code.sums_agree},
-          {"sums", code.sums}};
+  return {{"addresses", std::move(addresses)}, {"parts", std::move(parts)}, {"loops", code.loops},
+          {"compared", code.compared},         {"agrees", code.agrees},     {"found", code.found},
+          {"sums_agree", code.sums_agree},     {"sums", code.sums}};
 }
 
 Json document_of(const lowering::Lowering& l, const Chosen& which,

@@ -161,8 +161,8 @@ Outcome<lowering::Code> code_of_kernel(const CatalogEntry& entry, const Request&
     }
     const Outcome<Fit> one = fit(entry, more);
     if (!one) continue;
-    lowering::Filling filling = filling_of(**code, entry.arguments(*one),
-                                           entry.launch(*one, usual_processors).grid);
+    lowering::Filling filling =
+        filling_of(**code, entry.arguments(*one), entry.launch(*one, usual_processors).grid);
     if (open) {
       const auto unknowns = unknowns_of(entry, *one, *open);
       if (!unknowns) return unknowns.error();

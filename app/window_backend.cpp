@@ -1,4 +1,3 @@
-#include "app/lower_code.h"
 #include "app/window_backend.h"
 
 #include <fmt/format.h>
@@ -15,6 +14,7 @@
 #include "app/kernel_options.h"
 #include "app/lesson_store.h"
 #include "app/lesson_trial.h"
+#include "app/lower_code.h"
 #include "app/pictures.h"
 #include "app/window_runs.h"
 #include "core/io/npy.h"

@@ -85,9 +85,9 @@ class Machine {
     std::vector<std::optional<std::int64_t>> out;
     for (std::size_t i = 0; i < values_.size(); ++i) {
       const Statement& s = level_.statements[i];
-      const bool one = s.type.kind == Type::Kind::i32 ||
-                       (s.type.kind == Type::Kind::llvm &&
-                        s.type.llvm.kind != LlvmType::Kind::structure);
+      const bool one =
+          s.type.kind == Type::Kind::i32 ||
+          (s.type.kind == Type::Kind::llvm && s.type.llvm.kind != LlvmType::Kind::structure);
       out.push_back(one && s.results == 1 ? std::optional(values_[i].number) : std::nullopt);
     }
     return out;
@@ -510,8 +510,7 @@ Outcome<std::vector<std::int64_t>> evaluate(const Lowering& lowering, const Leve
 }
 
 Outcome<std::vector<std::optional<std::int64_t>>> values(const Lowering& lowering,
-                                                         const Level& level,
-                                                         const Inputs& inputs) {
+                                                         const Level& level, const Inputs& inputs) {
   Machine::Kept kept;
   Machine machine(lowering, level, inputs, kept);
   const Outcome<std::vector<std::int64_t>> ran = machine.run();

@@ -158,14 +158,14 @@ std::string_view part_of(const Hangs& h) {
   if (h.thread && h.block) return "thread and block together";
   if (h.thread) return "the thread's offset";
   if (h.block) return "the block's tile";
-  return "sizes";
+  return "sizes and numbers";
 }
 
 void list_parts(CodeView& view, const std::vector<std::uint32_t>& slice, Lowered& out) {
-  constexpr std::string_view order[] = {"the thread's offset",     "the block's tile",
-                                        "thread and block together", "what goes round a loop",
-                                        "from memory or other lanes", "sizes",
-                                        "the base pointer",        "the address"};
+  constexpr std::string_view order[] = {"the thread's offset",        "the block's tile",
+                                        "thread and block together",  "what goes round a loop",
+                                        "from memory or other lanes", "sizes and numbers",
+                                        "the base pointer",           "the address"};
   std::map<std::string_view, CodePart> parts;
   for (const std::uint32_t at : slice) {
     const auto sum = view.addresses.value(at);
@@ -205,8 +205,7 @@ void list_loops(const CodeView& view, Lowered& out) {
       out.loops.push_back(fmt::format("{} goes round the loop at {}: {} first, + {} each round",
                                       name, where, view.sum(c.start), view.sum(c.step)));
     } else if (c.nexts.empty()) {
-      out.loops.push_back(
-          fmt::format("{} is, by the way to {}, {}", name, where, join(c.starts)));
+      out.loops.push_back(fmt::format("{} is, by the way to {}, {}", name, where, join(c.starts)));
     } else {
       out.loops.push_back(fmt::format("{} goes round the loop at {}: {} first, then {}", name,
                                       where, join(c.starts), join(c.nexts)));
@@ -240,9 +239,9 @@ class LevelWriter {
   Level write(const Lowered& found) {
     Level level;
     level.title = "PTX";
-    level.pass = "ptx";
-    level.says = "The kernel's own instructions that compute addresses, under the lines of its "
-                 "source; behind a colon what each comes to.";
+    level.says =
+        "The kernel's own instructions that compute addresses, under the lines of its "
+        "source; behind a colon what each comes to.";
     level.instructions = true;
     group();
     std::vector<std::uint32_t> all = slice_;
@@ -312,8 +311,8 @@ class LevelWriter {
 
   std::string words(std::uint32_t at) {
     std::string out = view_.words(view_.program().code[at]);
-    const auto group = std::find_if(groups_.begin(), groups_.end(),
-                                    [&](const auto& g) { return g.first == at; });
+    const auto group =
+        std::find_if(groups_.begin(), groups_.end(), [&](const auto& g) { return g.first == at; });
     if (group == groups_.end()) {
       if (const auto sum = view_.addresses.value(at)) out += " : " + view_.sum(*sum);
       return out;
@@ -331,8 +330,8 @@ class LevelWriter {
     if (const auto known = kinship_.from.find(at); known != kinship_.from.end()) {
       return known->second;
     }
-    const auto group = std::find_if(groups_.begin(), groups_.end(),
-                                    [&](const auto& g) { return g.first == at; });
+    const auto group =
+        std::find_if(groups_.begin(), groups_.end(), [&](const auto& g) { return g.first == at; });
     if (group == groups_.end()) return {};
     // An access is of what its address is of; where all of the layout's bytes are found, of the
     // address that the levels above end in.
@@ -386,17 +385,15 @@ std::string page(const Lowered& lowered) {
   std::string out = "Addresses of global memory\n";
   for (const CodeAddress& a : lowered.addresses) {
     out += fmt::format("  {}\n      {}{}\n", a.sum, a.what,
-                       a.lines.empty() ? ""
-                                       : fmt::format("; {}", fmt::join(a.lines, ", ")));
+                       a.lines.empty() ? "" : fmt::format("; {}", fmt::join(a.lines, ", ")));
     if (a.more.size() > 1 || (a.more.size() == 1 && a.more[0] != "0")) {
       constexpr std::size_t most = 16;
       const std::vector<std::string> first(
           a.more.begin(),
           a.more.begin() + static_cast<std::ptrdiff_t>(std::min(most, a.more.size())));
-      out += fmt::format("      + {}{} bytes\n", fmt::join(first, ", "),
-                         a.more.size() > most
-                             ? fmt::format(", and {} more,", a.more.size() - most)
-                             : "");
+      out += fmt::format(
+          "      + {}{} bytes\n", fmt::join(first, ", "),
+          a.more.size() > most ? fmt::format(", and {} more,", a.more.size() - most) : "");
     }
   }
   if (!lowered.loops.empty()) out += "Loops\n";

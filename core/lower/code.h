@@ -1,13 +1,13 @@
 // Below the levels of CuTeDSL: the PTX of a kernel, as far as it computes addresses.
 //
-// The instructions are walked back from each access to global memory (core/ptx/addresses.h), so what
-// is shown is what a compiler left, and nothing is guessed. What became of what is found by value:
-// an instruction came from the statement of the level above that comes to the same number, or to
-// so many bytes for its elements, for every thread, block and choice of the unknown numbers that
-// was tried; and from what it is on the way to.
+// The instructions are walked back from each access to global memory (core/ptx/addresses.h), so
+// what is shown is what a compiler left, and nothing is guessed. What became of what is found by
+// value: an instruction came from the statement of the level above that comes to the same number,
+// or to so many bytes for its elements, for every thread, block and choice of the unknown numbers
+// that was tried; and from what it is on the way to.
 //
-// Two ways lead to the bytes of a thread: the instructions, run one by one, and the layout. They are
-// compared for every thread, and so are the sums that are shown with the instructions.
+// Two ways lead to the bytes of a thread: the instructions, run one by one, and the layout. They
+// are compared for every thread, and so are the sums that are shown with the instructions.
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ struct Filling {
 
 struct Code {
   std::shared_ptr<const ptx::Program> program;
-  std::vector<std::string> names;  // of its parameters, in order; empty: param_0 and so on
+  std::vector<std::string> names;          // of its parameters, in order; empty: param_0 and so on
   std::array<std::uint32_t, 3> threads{};  // of a block; 0: as the PTX says
   std::vector<Filling> fillings;           // none: numbers that fit the struct of the levels above
   // A line of a source file that .loc names; empty where the file is not there.

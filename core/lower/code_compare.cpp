@@ -55,8 +55,8 @@ Outcome<Bytes> by_layout(const CodeView& view, const Filling& filling, std::int6
   while (last > 0 && view.l.levels[last - 1].instructions) --last;
   const auto got = evaluate(view.l, view.l.levels[last - 1], inputs);
   if (!got) return got.error();
-  const Layout layout =
-      lowering::filled(view.l.outcome.layout, std::vector<std::int64_t>(got->begin() + 1, got->end()));
+  const Layout layout = lowering::filled(view.l.outcome.layout,
+                                         std::vector<std::int64_t>(got->begin() + 1, got->end()));
   const Result<std::int64_t> count = size(layout);
   if (!count) return refused("a layout without a size");
   Bytes out;
@@ -109,10 +109,9 @@ std::optional<Error> look(CodeView& view, std::uint64_t pointer, const Filling& 
     Bytes theirs;
     const auto last = static_cast<std::int64_t>(all_threads ? t + 1 : view.thread_count());
     for (std::int64_t each = t; each < last; ++each) {
-      const Bytes part = by_instructions(
-          view, pointer,
-          view.numbers(filling, static_cast<std::uint64_t>(each),
-                       static_cast<std::uint64_t>(block), 0, 1));
+      const Bytes part = by_instructions(view, pointer,
+                                         view.numbers(filling, static_cast<std::uint64_t>(each),
+                                                      static_cast<std::uint64_t>(block), 0, 1));
       theirs.insert(theirs.end(), part.begin(), part.end());
     }
     theirs = joined(std::move(theirs));
@@ -182,8 +181,8 @@ void compare_layout(CodeView& view, Lowered& out) {
       out.agrees = false;
       out.found.push_back(fmt::format("{}: not compared: {}", name, error->sentence));
     } else if (found.same) {
-      out.found.push_back(fmt::format("{}: the same bytes as in the layout for {}, in {}.", name,
-                                      who, times));
+      out.found.push_back(
+          fmt::format("{}: the same bytes as in the layout for {}, in {}.", name, who, times));
     } else if (found.same_by_rows) {
       out.found.push_back(fmt::format(
           "{}: the same bytes as in the layout for {}, in {}, where blocks are counted along the "
@@ -270,9 +269,8 @@ Kinship kinship(CodeView& view, const std::vector<std::uint32_t>& slice) {
           numbers[s] = numbers[s] && (*of_level)[s].has_value();
           statements[s].push_back((*of_level)[s].value_or(0));
         }
-        ptx::SliceRun run(view.addresses,
-                          view.numbers(filling, static_cast<std::uint64_t>(t),
-                                       static_cast<std::uint64_t>(block), 0, 1));
+        ptx::SliceRun run(view.addresses, view.numbers(filling, static_cast<std::uint64_t>(t),
+                                                       static_cast<std::uint64_t>(block), 0, 1));
         for (const std::uint32_t at : slice) {
           const std::uint64_t value = run.written(at);
           const bool wide = value >> 32;
@@ -303,8 +301,8 @@ Kinship kinship(CodeView& view, const std::vector<std::uint32_t>& slice) {
       }
     }
     const Print& print = instructions[at];
-    const bool varies = std::any_of(print.begin(), print.end(),
-                                    [&](std::int64_t n) { return n != print.front(); });
+    const bool varies =
+        std::any_of(print.begin(), print.end(), [&](std::int64_t n) { return n != print.front(); });
     if (!varies) continue;
     for (const std::int64_t times : {std::int64_t{1}, view.element}) {
       for (std::size_t s = 0; s < statements.size() && out.from[at].empty(); ++s) {
@@ -319,8 +317,7 @@ Kinship kinship(CodeView& view, const std::vector<std::uint32_t>& slice) {
   std::map<std::uint32_t, std::vector<std::uint32_t>> users;
   for (const std::uint32_t at : slice) {
     ptx::each_read(view.program(), view.program().code[at], [&](std::uint32_t reg) {
-      const ptx::Defined value =
-          view.addresses.definitions().found(view.addresses.before(at, reg));
+      const ptx::Defined value = view.addresses.definitions().found(view.addresses.before(at, reg));
       if (value.kind == ptx::Defined::Kind::instruction) users[value.at].push_back(at);
     });
   }

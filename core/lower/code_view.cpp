@@ -116,8 +116,8 @@ void CodeView::find_rounds() {
 
 std::string CodeView::parameter(std::uint64_t offset) const {
   const auto [p, inside] = addresses.parameter_at(offset);
-  std::string out = p < code.names.size() && !code.names[p].empty() ? code.names[p]
-                                                                    : fmt::format("param_{}", p);
+  std::string out =
+      p < code.names.size() && !code.names[p].empty() ? code.names[p] : fmt::format("param_{}", p);
   if (inside) out += fmt::format("+{}", inside);
   return out;
 }

@@ -96,7 +96,7 @@ enum class Op : std::uint8_t {
   undef,
   insert,
   extract,
-  address,  // getelementptr
+  address,      // getelementptr
   source_line,  // of the kernel, above the instructions that it became
   instruction,  // of PTX
 };
@@ -147,7 +147,7 @@ struct Statement {
   bool only_dynamic = false;  // get_scalars
   Side side = Side::source;   // partition
   int results = 1;
-  std::string words;          // source_line, instruction: its text; behind " : " what it comes to
+  std::string words;      // source_line, instruction: its text; behind " : " what it comes to
   std::vector<int> from;  // statements of the level before, ascending
 };
 
@@ -169,8 +169,8 @@ struct Lowering {
   std::optional<TiledCopy> copy;
   std::vector<Step> steps;
   std::vector<Level> levels;
-  Type outcome;               // the type of what the last step answers
-  std::vector<Type> memrefs;  // in the order in which they come, for names
+  Type outcome;                    // the type of what the last step answers
+  std::vector<Type> memrefs;       // in the order in which they come, for names
   std::vector<std::string> notes;  // of its code: an address, and whether it is the layout's
 };
 

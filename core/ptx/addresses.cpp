@@ -120,8 +120,8 @@ void Addresses::look(std::uint32_t at) {
     const bool pointer = sums_.any(access.address, [&](const Atom& a) {
       return a.kind == Atom::Kind::parameter && a.bytes == 8;
     });
-    const bool merged = sums_.any(
-        access.address, [](const Atom& a) { return a.kind == Atom::Kind::merge; });
+    const bool merged =
+        sums_.any(access.address, [](const Atom& a) { return a.kind == Atom::Kind::merge; });
     if (!pointer && !merged) return;
   }
   walk(access);
@@ -369,8 +369,7 @@ std::optional<Sum> Addresses::followed(std::uint32_t at, std::uint32_t number) {
       if (least ? y.high <= x.low : y.low >= x.high) return b;
       const Bounds both = least ? Bounds{std::min(x.low, y.low), std::min(x.high, y.high)}
                                 : Bounds{std::max(x.low, y.low), std::max(x.high, y.high)};
-      return sums_.of(
-          {least ? Atom::Kind::smaller : Atom::Kind::greater, 0, 0, {a, b}, both});
+      return sums_.of({least ? Atom::Kind::smaller : Atom::Kind::greater, 0, 0, {a, b}, both});
     }
     case Op::selp:
       return chosen(i, at);
@@ -463,10 +462,9 @@ std::optional<Sum> Addresses::moved(const Instruction& i, std::uint32_t at) {
     // The address of a parameter is the constant that its offset is.
     for (const Parameter& p : program_->entry.parameters) {
       const std::size_t found = i.text.rfind(p.name);
-      const bool whole = found != std::string_view::npos && found > 0 &&
-                         found + p.name.size() == i.text.size() &&
-                         (i.text[found - 1] == ' ' || i.text[found - 1] == '\t' ||
-                          i.text[found - 1] == ',');
+      const bool whole =
+          found != std::string_view::npos && found > 0 && found + p.name.size() == i.text.size() &&
+          (i.text[found - 1] == ' ' || i.text[found - 1] == '\t' || i.text[found - 1] == ',');
       if (whole) return sums_.of({Atom::Kind::place, o[1].value, 0, {}, {0, Bounds::far}});
     }
   }
@@ -504,8 +502,7 @@ std::optional<Sum> Addresses::chosen(const Instruction& i, std::uint32_t at) {
   return sums_.of(std::move(out));
 }
 
-std::optional<Sum> Addresses::loaded(const Instruction& i, std::uint32_t at,
-                                     std::uint32_t number) {
+std::optional<Sum> Addresses::loaded(const Instruction& i, std::uint32_t at, std::uint32_t number) {
   const auto from = parameter_read(at);
   if (!from || !is_integer(i.modifiers.type())) return std::nullopt;
   const auto bytes = static_cast<std::uint32_t>(bytes_of(i.modifiers.type()));
@@ -565,9 +562,8 @@ bool Addresses::settle(std::uint32_t number) {
   const Merge& merge = definitions_.merge(number);
   const Sum own = sums_.of({Atom::Kind::merge, number, 0, {}, {}});
   const auto holds_itself = [&](const Sum& sum) {
-    return sums_.any(sum, [&](const Atom& a) {
-      return a.kind == Atom::Kind::merge && a.number == number;
-    });
+    return sums_.any(
+        sum, [&](const Atom& a) { return a.kind == Atom::Kind::merge && a.number == number; });
   };
   std::optional<Sum> start, step;
   bool even = true;
@@ -593,8 +589,7 @@ bool Addresses::settle(std::uint32_t number) {
     if (definitions_.comes_round(merge, k) && settled(sum_of(merge.inputs[k])) == own) return false;
   }
   if (!stays(*step, merge.block)) return false;
-  const Sum round =
-      sums_.of({Atom::Kind::round, merge.block, 0, {}, {0, 0x7fff'ffff}});
+  const Sum round = sums_.of({Atom::Kind::round, merge.block, 0, {}, {0, 0x7fff'ffff}});
   const auto grown = sums_.multiply(round, *step);
   const auto all = grown ? sums_.add(*start, *grown) : std::nullopt;
   if (!all) return false;

@@ -27,9 +27,9 @@ struct Access {
   enum class Kind : std::uint8_t { load, store, atomic, copy, bulk, tensor };
   std::uint32_t at = 0;  // the instruction
   Kind kind = Kind::load;
-  bool writes = false;             // global memory
-  std::uint32_t bytes = 0;         // from the address on; 0: known only when it runs
-  std::uint32_t element = 1;       // bytes of one
+  bool writes = false;               // global memory
+  std::uint32_t bytes = 0;           // from the address on; 0: known only when it runs
+  std::uint32_t element = 1;         // bytes of one
   std::uint32_t base = no_register;  // the register of its address; none: a number
   std::int64_t offset = 0;           // that the instruction adds
   Sum address;                       // in bytes; of a tensor copy that of its map
@@ -45,8 +45,8 @@ struct Carried {
   std::uint32_t merge = 0;  // Definitions::merge
   std::uint32_t block = 0;  // where the loop begins
   std::vector<Sum> starts;
-  std::vector<Sum> nexts;   // what comes round, in terms of itself
-  bool even = false;        // start + round * step
+  std::vector<Sum> nexts;  // what comes round, in terms of itself
+  bool even = false;       // start + round * step
   Sum start, step;
 };
 

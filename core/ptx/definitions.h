@@ -55,7 +55,7 @@ class Definitions {
   void settle(std::uint32_t number);
 
   const Program& program_;
-  std::uint32_t end_ = 0;  // of the entry's instructions
+  std::uint32_t end_ = 0;                           // of the entry's instructions
   std::vector<std::vector<std::uint32_t>> writes_;  // of each register, ascending
   std::vector<std::vector<std::uint32_t>> before_;  // of each block: those that lead to it
   std::vector<std::uint32_t> block_of_;

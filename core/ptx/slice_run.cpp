@@ -226,9 +226,8 @@ std::uint64_t SliceRun::integer(const Instruction& i, std::uint32_t at, std::uin
   const auto u = [&](std::uint32_t k) { return cut(in(k), bits); };
   const auto product = [&](int wanted) {
     if (m.half() == Half::lo || m.half() == Half::none) return cut(in(1) * in(2), wanted);
-    const auto wide = is_signed
-                          ? static_cast<unsigned __int128>(static_cast<__int128>(s(1)) * s(2))
-                          : static_cast<unsigned __int128>(u(1)) * u(2);
+    const auto wide = is_signed ? static_cast<unsigned __int128>(static_cast<__int128>(s(1)) * s(2))
+                                : static_cast<unsigned __int128>(u(1)) * u(2);
     if (m.half() == Half::wide) return cut(static_cast<U>(wide), 2 * bits);
     return cut(static_cast<U>(wide >> bits), wanted);
   };
@@ -277,14 +276,16 @@ std::uint64_t SliceRun::integer(const Instruction& i, std::uint32_t at, std::uin
     case Op::bfe: {
       const U from = in(2) & 0xff, count = in(3) & 0xff;
       if (is_signed) return unknown();
-      return from >= static_cast<U>(bits) ? 0 : cut(u(1) >> from, static_cast<int>(count ? count : 1)) & (count ? ~U{0} : 0);
+      return from >= static_cast<U>(bits)
+                 ? 0
+                 : cut(u(1) >> from, static_cast<int>(count ? count : 1)) & (count ? ~U{0} : 0);
     }
     case Op::selp:
       return in(3) & 1 ? u(1) : u(2);
     case Op::setp: {
       const Compare compare = m.compare();
-      const bool plain = i.count == 4 && !m.has(Field::logic) && compare >= Compare::eq &&
-                         compare <= Compare::hs;
+      const bool plain =
+          i.count == 4 && !m.has(Field::logic) && compare >= Compare::eq && compare <= Compare::hs;
       return plain ? holds(compare, in(2), in(3), bits, is_signed) : unknown() & 1;
     }
     default:

@@ -26,10 +26,10 @@ class SliceRun {
  public:
   SliceRun(Addresses& addresses, ThreadNumbers numbers);
 
-  std::uint64_t address(const Access& access);                     // by its instructions
+  std::uint64_t address(const Access& access);  // by its instructions
   std::uint64_t coordinate(const Access& access, std::size_t which);
-  std::uint64_t written(std::uint32_t at);                         // by an instruction
-  std::uint64_t value(const Sum& sum);                             // of a sum; wraps at 64 bits
+  std::uint64_t written(std::uint32_t at);  // by an instruction
+  std::uint64_t value(const Sum& sum);      // of a sum; wraps at 64 bits
 
  private:
   std::uint64_t of(Defined value);

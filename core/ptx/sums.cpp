@@ -204,8 +204,8 @@ std::optional<Sum> Sums::divide(const Sum& a, const Sum& b) {
   } else if (range.low >= 0 && bounds(b).low > 0) {
     q.bounds = {0, range.high};
   } else {
-    const std::int64_t most = std::max(range.high, range.low == -Bounds::far ? Bounds::far
-                                                                             : -range.low);
+    const std::int64_t most =
+        std::max(range.high, range.low == -Bounds::far ? Bounds::far : -range.low);
     q.bounds = {-most, most};
   }
   return of(std::move(q));
@@ -441,9 +441,8 @@ class Writer {
     if (++depth_ > 40) return --depth_, "...";
     std::vector<const Term*> all;
     for (const Term& t : s.terms) all.push_back(&t);
-    std::stable_sort(all.begin(), all.end(), [&](const Term* x, const Term* y) {
-      return place_of(*x) < place_of(*y);
-    });
+    std::stable_sort(all.begin(), all.end(),
+                     [&](const Term* x, const Term* y) { return place_of(*x) < place_of(*y); });
     std::string out;
     for (const Term* t : all) {
       const bool minus = t->factor < 0;
@@ -471,8 +470,8 @@ class Writer {
 
   // Without its sign. Threads and blocks before parameters, the number last.
   std::string term(const Term& t) {
-    const std::uint64_t factor =
-        t.factor < 0 ? 0 - static_cast<std::uint64_t>(t.factor) : static_cast<std::uint64_t>(t.factor);
+    const std::uint64_t factor = t.factor < 0 ? 0 - static_cast<std::uint64_t>(t.factor)
+                                              : static_cast<std::uint64_t>(t.factor);
     if (t.atoms.empty()) return fmt::format("{}", factor);
     std::string out;
     for (const bool sizes : {false, true}) {
@@ -490,8 +489,7 @@ class Writer {
     const auto wrap = [&](std::string s) { return beside ? "(" + s + ")" : s; };
     const auto part = [&](std::size_t i) {
       const Sum& s = a.of[i];
-      const bool alone = s.number().has_value() ||
-                         (s.atom() && sums_.atom(*s.atom()).of.empty());
+      const bool alone = s.number().has_value() || (s.atom() && sums_.atom(*s.atom()).of.empty());
       return alone ? sum(s) : "(" + sum(s) + ")";
     };
     switch (a.kind) {

@@ -75,11 +75,12 @@ std::vector<std::string> sums(const Lowered& lowered) {
 }
 
 const std::string copy = "make_tiled_copy(UniversalCopy<f32>, (4,32):(32,1), (4,4):(4,1))";
-const std::string open_sizes =
-    "partition_S(" + copy + ", ?, slice(((_,_),?), gmem<f32> o zipped_divide((?,?):(?,1), "
-    "<16,128>)))";
+const std::string open_sizes = "partition_S(" + copy +
+                               ", ?, slice(((_,_),?), gmem<f32> o zipped_divide((?,?):(?,1), "
+                               "<16,128>)))";
 const std::string known_sizes =
-    "partition_S(" + copy + ", ?, slice(((_,_),?), gmem<f32> o zipped_divide((256,512):(512,1), "
+    "partition_S(" + copy +
+    ", ?, slice(((_,_),?), gmem<f32> o zipped_divide((256,512):(512,1), "
     "<16,128>)))";
 
 TEST(Code, CutedslsOwnKernelHasTheBytesOfItsLayout) {
@@ -217,16 +218,15 @@ TEST(Code, OursCountsItsBlocksAlongTheRows) {
 }
 
 TEST(Code, LoopsAreToldAsWhatTheyAdd) {
-  const Whole tiled = whole(ours("matmul_tiled"), "matmul_tiled", "", {"A", "B", "C", "m", "n", "k"},
-                            256);
+  const Whole tiled =
+      whole(ours("matmul_tiled"), "matmul_tiled", "", {"A", "B", "C", "m", "n", "k"}, 256);
   const std::vector<std::string> all = sums(tiled.lowered);
   ASSERT_EQ(all.size(), 3u);
-  EXPECT_EQ(all[0],
-            "A + ((tid / 16) * k + tid mod 16 + ctaid.y * k * 64 + round * 16) * 4 bytes");
-  EXPECT_EQ(all[1],
-            "B + ((tid / 64) * n + tid mod 64 + ctaid * 64 + round * n * 16) * 4 bytes");
-  EXPECT_EQ(all[2],
-            "C + ((tid / 16) * n * 4 + (tid mod 16) * 4 + ctaid.y * n * 64 + ctaid * 64) * 4 bytes");
+  EXPECT_EQ(all[0], "A + ((tid / 16) * k + tid mod 16 + ctaid.y * k * 64 + round * 16) * 4 bytes");
+  EXPECT_EQ(all[1], "B + ((tid / 64) * n + tid mod 64 + ctaid * 64 + round * n * 16) * 4 bytes");
+  EXPECT_EQ(
+      all[2],
+      "C + ((tid / 16) * n * 4 + (tid mod 16) * 4 + ctaid.y * n * 64 + ctaid * 64) * 4 bytes");
   EXPECT_TRUE(tiled.lowered.sums_agree) << tiled.lowered.sums;
   EXPECT_FALSE(tiled.lowered.compared);
   EXPECT_TRUE(has(tiled.lowered.loops, "0 first, + 16 each round"));
@@ -235,8 +235,11 @@ TEST(Code, LoopsAreToldAsWhatTheyAdd) {
 TEST(Code, CoordinatesOfTensorCopiesAreToldToo) {
   const Whole v4 = whole(ours("hgemm_v4"), "hgemm_v4", "", {"A", "B", "D"});
   const std::vector<std::string> all = sums(v4.lowered);
-  EXPECT_TRUE(has(all, "A at (round * 256 + 64, ctaid * 128)"));
-  EXPECT_TRUE(has(all, "B at (round * 256 + 64, ctaid.y * 128)"));
+  EXPECT_TRUE(has(all, "A at (round1 * 256 + 64, ctaid * 128)"));
+  EXPECT_TRUE(has(all, "B at (round1 * 256 + 64, ctaid.y * 128)"));
+  // The second loop goes on from where the first stopped, which is told and not guessed.
+  EXPECT_TRUE(has(all, "A at (round2 * 64 + %r462, ctaid * 128)"));
+  EXPECT_TRUE(has(v4.lowered.loops, "0 or round1 * 256 + 256"));
   EXPECT_TRUE(has(all, "D at (ctaid.y * 128 + 64, ctaid * 128)"));
   EXPECT_TRUE(v4.lowered.sums_agree) << v4.lowered.sums;
   const Whole v1 = whole(ours("hgemm_v1"), "hgemm_v1", "", {"A", "B", "D"});
@@ -275,7 +278,8 @@ TEST(Code, ASliceRunByItselfIsWhatTheSourceSays) {
     numbers.threads = {256, 1, 1};
     numbers.thread = {t, 0, 0};
     numbers.block = {3, 2, 0};
-    numbers.parameters = {{0, 1 << 20}, {8, 2 << 20}, {16, 3 << 20}, {24, 192}, {28, 256}, {32, 320}};
+    numbers.parameters = {{0, 1 << 20}, {8, 2 << 20}, {16, 3 << 20},
+                          {24, 192},    {28, 256},    {32, 320}};
     for (std::uint32_t round = 0; round < 3; ++round) {
       for (std::uint32_t b = 0; b < program->blocks.size(); ++b) numbers.rounds[b] = round;
       ptx::SliceRun run(addresses, numbers);

@@ -101,9 +101,10 @@ Answer run_lower(Session& session, Backend& backend, std::string_view arguments)
 }
 
 constexpr std::array kLowerCommands = {
-    WindowCommand{"lower", "NAME | LEVEL N | nothing | from LEVEL | ptx KERNEL|F.ptx|nothing",
-                  "follows a value of the open layout's lowering through all levels; puts PTX below",
-                  "lower from LLVM", "", run_lower, nullptr, true},
+    WindowCommand{
+        "lower", "NAME | LEVEL N | nothing | from LEVEL | ptx KERNEL|F.ptx|nothing",
+        "follows a value of the open layout's lowering through all levels; puts PTX below",
+        "lower from LLVM", "", run_lower, nullptr, true},
 };
 
 }  // namespace

@@ -197,12 +197,12 @@ class Painter {
   void draw_heading(const lowering::Level& level, Point at, double width) {
     scene_.add(words(at, fitted(level.title, width, small_text, Family::sans, FontWeight::bold),
                      FontWeight::bold));
-    scene_.add(words(
-        {at.x, at.y + 18},
-        fitted(level.instructions    ? "the kernel"
-                                  : level.pass.empty() ? "the program"
-                                                       : level.pass, width, small_text, Family::sans),
-        Role::quiet));
+    scene_.add(words({at.x, at.y + 18},
+                     fitted(level.instructions   ? "the kernel"
+                            : level.pass.empty() ? "the program"
+                                                 : level.pass,
+                            width, small_text, Family::sans),
+                     Role::quiet));
     scene_.hints.push_back({{at.x, at.y - 10, width, 38}, std::string(level.says)});
   }
 
