@@ -43,7 +43,7 @@ Bytes by_instructions(CodeView& view, std::uint64_t pointer, const ptx::ThreadNu
   return joined(std::move(out));
 }
 
-constexpr std::int64_t most_of_a_thread = 1 << 12;
+constexpr std::int64_t most_of_a_part = 1 << 16;
 
 Outcome<Bytes> by_layout(const CodeView& view, const Filling& filling, std::int64_t thread,
                          const std::array<std::int64_t, 3>& block) {
@@ -59,8 +59,11 @@ Outcome<Bytes> by_layout(const CodeView& view, const Filling& filling, std::int6
                                          std::vector<std::int64_t>(got->begin() + 1, got->end()));
   const Result<std::int64_t> count = size(layout);
   if (!count) return refused("a layout without a size");
+  if (*count > most_of_a_part) {
+    return refused(fmt::format("a part of {} elements is larger than is tried", *count));
+  }
   Bytes out;
-  for (std::int64_t e = 0; e < std::min(*count, most_of_a_thread); ++e) {
+  for (std::int64_t e = 0; e < *count; ++e) {
     const std::int64_t at = ((*got)[0] + layout(e)) * view.element;
     out.push_back({at, at + view.element});
   }
@@ -87,6 +90,12 @@ std::optional<std::array<std::int64_t, 3>> along_rows(const CodeView& view, cons
   return std::array<std::int64_t, 3>{block % wide * down + block / wide % down, 0, 0};
 }
 
+// The layout's threads that the kernel's block has.
+std::int64_t compared_threads(const CodeView& view) {
+  return std::min<std::int64_t>(static_cast<std::int64_t>(view.thread_count()),
+                                view.partitioned ? view.partitioned : 1024);
+}
+
 struct Finding {
   bool same = true, same_by_rows = true, same_in_tile = true;
   std::string first;       // where the bytes are not the same
@@ -102,9 +111,7 @@ std::optional<Error> look(CodeView& view, std::uint64_t pointer, const Filling& 
   const auto other = along_rows(view, filling, block);
   std::optional<std::int64_t> ours_begin, theirs_begin;
   const bool all_threads = view.l.copy.has_value();
-  const auto threads =
-      all_threads ? static_cast<std::int64_t>(view.thread_count()) : std::int64_t{1};
-  Bytes whole;  // without a partition the block's bytes are those of all of its threads
+  const std::int64_t threads = all_threads ? compared_threads(view) : 1;
   for (std::int64_t t = 0; t < threads; ++t) {
     Bytes theirs;
     const auto last = static_cast<std::int64_t>(all_threads ? t + 1 : view.thread_count());
@@ -170,7 +177,11 @@ void compare_layout(CodeView& view, Lowered& out) {
     }
     const std::string name = view.parameter(pointer);
     const std::string who =
-        view.l.copy ? fmt::format("all {} threads", view.thread_count()) : "all threads together";
+        !view.l.copy ? std::string("all threads together")
+        : compared_threads(view) == static_cast<std::int64_t>(view.thread_count())
+            ? fmt::format("all {} threads", view.thread_count())
+            : fmt::format("the layout's {} threads (the block has {})", compared_threads(view),
+                          view.thread_count());
     const std::string times =
         fmt::format("{} blocks{}", found.blocks,
                     view.fillings.size() > 1

@@ -17,11 +17,19 @@ std::array<std::uint32_t, 3> known_threads(const Code& code) {
   return {most, most, most};
 }
 
-std::array<std::uint32_t, 3> tried_threads(const Code& code) {
+// Of a layout that is partitioned; 0: it is not.
+std::uint32_t threads_of(const Lowering& l) {
+  if (!l.copy) return 0;
+  const Result<std::int64_t> threads = size(Layout(l.copy->layout_tv.modes.mode(0)));
+  return threads ? static_cast<std::uint32_t>(std::clamp<std::int64_t>(*threads, 1, 1024)) : 0;
+}
+
+std::array<std::uint32_t, 3> tried_threads(const Code& code, const Lowering& l) {
   constexpr std::uint32_t usual = 128;
   const ptx::Function& f = code.program->entry;
   std::array<std::uint32_t, 3> out = code.threads;
   if (!out[0]) out = f.required_block;
+  if (!out[0]) out = {threads_of(l), 1, 1};
   if (!out[0]) out = f.maximum_block;
   if (!out[0]) out = {usual, 1, 1};
   for (std::uint32_t& n : out) n = std::clamp(n, 1u, 1024u);
@@ -52,7 +60,8 @@ bool comparable(const Lowering& l) {
 
 CodeView::CodeView(const Lowering& lowering, const Code& given)
     : l(lowering), code(given), addresses(given.program, known_threads(given)) {
-  threads = tried_threads(given);
+  threads = tried_threads(given, lowering);
+  partitioned = threads_of(lowering);
   find_rounds();
   element = std::max(1, bits_of(lowering.tensor.type) / 8);
   fillings = given.fillings;

@@ -21,6 +21,7 @@ class CodeView {
   std::array<std::uint32_t, 3> threads{};  // of a block that is tried
   std::vector<Filling> fillings;           // at least one
   std::int64_t element = 1;                // bytes of one of the layout's
+  std::uint32_t partitioned = 0;           // threads of the layout's partition; 0: it has none
   std::vector<std::uint64_t> rounds;       // blocks of the loops that addresses count
 
   const ptx::Program& program() const { return *code.program; }

@@ -599,7 +599,9 @@ bool Addresses::settle(std::uint32_t number) {
 }
 
 void Addresses::carry() {
-  for (bool more = true; more;) {
+  constexpr int most_passes = 8;
+  bool more = true;
+  for (int pass = 0; more && pass < most_passes; ++pass) {
     more = false;
     std::vector<std::uint32_t> open;
     for (const auto& [number, sum] : merges_) {

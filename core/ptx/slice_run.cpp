@@ -48,6 +48,8 @@ bool holds(Compare compare, std::uint64_t a, std::uint64_t b, int bits, bool is_
 
 SliceRun::SliceRun(Addresses& addresses, ThreadNumbers numbers)
     : addresses_(addresses), numbers_(std::move(numbers)) {
+  constexpr int most_rounds = 2000;
+  left_ = std::make_shared<int>(most_rounds);
   for (const auto& [special, reg] : addresses.program().specials) special_of_[reg] = special;
 }
 
@@ -106,6 +108,7 @@ std::uint64_t SliceRun::of_merge(std::uint32_t number) {
   if (from.empty()) return known->second;
   const Defined pick = from[made_up(number, 3) % from.size()];
   std::uint64_t out = 0;
+  if (again && --*left_ < 0) return known->second;
   ++depth_;
   if (again) {
     // A round earlier all is as it was then.
@@ -113,6 +116,7 @@ std::uint64_t SliceRun::of_merge(std::uint32_t number) {
     --earlier.rounds[merge.block];
     SliceRun before(addresses_, std::move(earlier));
     before.depth_ = depth_;
+    before.left_ = left_;
     out = before.of(pick);
   } else {
     out = of(pick);

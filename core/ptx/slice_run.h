@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <utility>
 
 #include "core/ptx/addresses.h"
@@ -50,6 +51,7 @@ class SliceRun {
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> known_;
   std::map<std::uint32_t, std::uint64_t> merges_;
   int depth_ = 0;
+  std::shared_ptr<int> left_;  // earlier rounds that may still be run, of all runs together
 };
 
 }  // namespace tilescope::ptx

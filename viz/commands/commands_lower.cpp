@@ -20,8 +20,8 @@ Answer follow(Session& session, const lowering::Lowering& l, LowerSpot spot) {
 
 // What was followed or shown of the PTX goes with it.
 void leave_code(LayoutStudy& study) {
-  const int levels =
-      study.code ? static_cast<int>(study.code->lowering.levels.size()) - 1 : study.lower_from + 1;
+  if (!study.code) return;
+  const int levels = static_cast<int>(study.code->lowering.levels.size()) - 1;
   study.code = nullptr;
   if (study.lowered && study.lowered->level >= levels) study.lowered.reset();
   study.lower_from = std::min(study.lower_from, levels - 1);
