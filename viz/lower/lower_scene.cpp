@@ -11,7 +11,7 @@ namespace tilescope {
 namespace {
 
 constexpr double edge = 16, row_height = 20, gap = 36, bar = 3;
-constexpr double narrowest = 150, widest = 430;
+constexpr double narrowest = 150, widest = 430, widest_code = 640;
 constexpr double headings = 48;  // of a column: title and pass
 
 // The operation, and its types behind " : ".
@@ -106,9 +106,11 @@ class Painter {
       double width = narrowest;
       for (std::size_t s = 0; s < level.statements.size(); ++s) {
         const std::string text = lowering::text(l, level, static_cast<int>(s));
-        width = std::max(width, mono_width(parted(text).first) + bar + 2 * inside);
+        // What an instruction comes to is seen as far as it fits.
+        const std::string& shown = level.instructions ? text : parted(text).first;
+        width = std::max(width, mono_width(shown) + bar + 2 * inside);
       }
-      out.push_back(std::min(width, widest));
+      out.push_back(std::min(width, level.instructions ? widest_code : widest));
     }
     return out;
   }
@@ -245,7 +247,8 @@ class Painter {
     const bool itself =
         followed_ && *followed_ == LowerSpot{static_cast<int>(level), static_cast<int>(s)};
     if (itself) draw_selection(scene_, box);
-    scene_.add(words({box.x, box.centre().y}, begin_of(whole, box.width, Family::sans),
+    scene_.add(words({box.x + bar + inside, box.centre().y},
+                     begin_of(whole, box.width - bar - 2 * inside, Family::sans),
                      pale(level, s) ? Role::quiet : Role::text, FontWeight::bold));
     scene_.hints.push_back({seen, whole});
     scene_.targets.push_back({seen, itself ? "lower nothing" : fmt::format("lower {} {}", level, s),
