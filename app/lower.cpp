@@ -1,4 +1,4 @@
-// tilescope lower EXPR|KERNEL: from a layout to LLVM, level by level.
+// tilescope lower EXPR|KERNEL|F.ptx: from a layout to LLVM, level by level, and on to PTX.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,10 +7,12 @@
 
 #include "app/commands.h"
 #include "app/files.h"
+#include "app/lower_code.h"
 #include "app/pictures.h"
 #include "core/language/language.h"
 #include "core/layout/text.h"
 #include "core/lower/check.h"
+#include "core/lower/code.h"
 #include "core/lower/request.h"
 #include "kernels/catalog/catalog.h"
 #include "viz/lower/lower_scene.h"
@@ -22,6 +24,7 @@ using Json = nlohmann::ordered_json;
 
 struct Options {
   std::string what, layout, follow, level, output, theme = "light";
+  std::string ptx, entry, launch;
   std::optional<std::int64_t> m, n, k, align;
   bool dynamic = false, json = false;
 };
@@ -36,14 +39,23 @@ bool is_name(const std::string& what) {
          what.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
 }
 
-Outcome<std::vector<NamedLayout>> layouts_of(const CatalogEntry& entry, const Options& options,
-                                             std::string& element) {
+// A PTX file.
+bool is_code(const std::string& what) {
+  return what.size() > 4 && what.compare(what.size() - 4, 4, ".ptx") == 0;
+}
+
+tilescope::Request sizes_of(const Options& options) {
   tilescope::Request request;
   for (const auto& [name, value] :
        {std::pair("m", options.m), std::pair("n", options.n), std::pair("k", options.k)}) {
     if (value) request.sizes[name] = *value;
   }
-  const Outcome<Fit> fitted = fit(entry, request);
+  return request;
+}
+
+Outcome<std::vector<NamedLayout>> layouts_of(const CatalogEntry& entry, const Options& options,
+                                             std::string& element) {
+  const Outcome<Fit> fitted = fit(entry, sizes_of(options));
   if (!fitted) return fitted.error();
   if (!fitted->variant.dtypes.empty()) element = name_of(fitted->variant.dtypes[0]);
   return entry.layouts(*fitted, fitted->variant);
@@ -103,7 +115,8 @@ Outcome<std::string> expression_of(const CatalogEntry& entry, const Options& opt
 
 Outcome<std::string> expression_of(const Options& options) {
   if (!is_name(options.what)) {
-    if (!options.layout.empty() || options.dynamic || options.m || options.n || options.k) {
+    const bool sizes = (options.m || options.n || options.k) && !is_name(options.ptx);
+    if (!options.layout.empty() || options.dynamic || sizes) {
       return usage(
           "--layout, --dynamic and sizes go with a kernel's name, not with an expression.");
     }
@@ -155,8 +168,30 @@ std::string source_text(const std::vector<int>& from) {
   return out;
 }
 
-void print(const lowering::Lowering& l, const Chosen& which, const lowering::Checked& checked,
-           const Options& options, Terminal& terminal) {
+// The code below the levels: of --ptx, or of the kernel that is asked for; nothing where neither
+// is.
+Outcome<std::optional<lowering::Code>> code_of(const lowering::Lowering& l,
+                                               const Options& options) {
+  const std::string& of = options.ptx.empty() && (is_name(options.what) || is_code(options.what))
+                              ? options.what
+                              : options.ptx;
+  if (of.empty()) return std::optional<lowering::Code>();
+  if (!is_name(of)) {
+    Outcome<lowering::Code> code = code_of_file(of, options.entry, options.launch);
+    if (!code) return code.error();
+    return std::optional(std::move(*code));
+  }
+  const Outcome<const CatalogEntry*> entry = find_kernel(of);
+  if (!entry) return entry.error();
+  Outcome<lowering::Code> code = code_of_kernel(
+      **entry, sizes_of(options), lowering::unknown_numbers(l) ? &l.tensor.layout : nullptr);
+  if (!code) return code.error();
+  return std::optional(std::move(*code));
+}
+
+void print(const lowering::Lowering& l, const Chosen& which,
+           const std::optional<lowering::Lowered>& code, const Options& options,
+           Terminal& terminal) {
   for (const std::string& line : lowering::type_lines(l)) terminal.print(line + "\n");
   for (std::size_t i = 0; i < l.levels.size(); ++i) {
     const lowering::Level& level = l.levels[i];
@@ -173,6 +208,11 @@ void print(const lowering::Lowering& l, const Chosen& which, const lowering::Che
   if (const std::string formula = lowering::partition_formula(l); !formula.empty()) {
     terminal.print(fmt::format("\nA thread's offset: {}\n", formula));
   }
+  const bool whole = options.level.empty() || options.level == "PTX";
+  if (code && whole) terminal.print("\n" + lowering::page(*code));
+}
+
+void print(const lowering::Checked& checked, Terminal& terminal) {
   terminal.print(fmt::format(
       "\nChecked: {} levels answer the same for {} thread{}, with {} choices of block and unknown "
       "numbers{}.\n",
@@ -182,8 +222,23 @@ void print(const lowering::Lowering& l, const Chosen& which, const lowering::Che
           : std::string()));
 }
 
-Json document_of(const lowering::Lowering& l, const Chosen& which, const lowering::Checked& checked,
-                 const std::string& expression) {
+Json document_of(const lowering::Lowered& code) {
+  Json addresses = Json::array(), parts = Json::array();
+  for (const lowering::CodeAddress& a : code.addresses) {
+    addresses.push_back(
+        {{"base", a.base}, {"what", a.what}, {"sum", a.sum}, {"more", a.more}, {"lines", a.lines}});
+  }
+  for (const lowering::CodePart& p : code.parts) {
+    parts.push_back({{"name", p.name}, {"instructions", p.instructions}, {"lines", p.lines}});
+  }
+  return {{"addresses", std::move(addresses)}, {"parts", std::move(parts)}, {"loops", code.loops},
+          {"compared", code.compared},         {"agrees", code.agrees},     {"found", code.found},
+          {"sums_agree", code.sums_agree},     {"sums", code.sums}};
+}
+
+Json document_of(const lowering::Lowering& l, const Chosen& which,
+                 const std::optional<lowering::Checked>& checked,
+                 const std::optional<lowering::Lowered>& code, const std::string& expression) {
   Json levels = Json::array();
   for (std::size_t i = 0; i < l.levels.size(); ++i) {
     const lowering::Level& level = l.levels[i];
@@ -200,14 +255,17 @@ Json document_of(const lowering::Lowering& l, const Chosen& which, const lowerin
                       {"says", level.says},
                       {"statements", std::move(statements)}});
   }
-  return {
-      {"expression", expression},
-      {"types", lowering::type_lines(l)},
-      {"levels", std::move(levels)},
-      {"outcome", lowering::text(l, l.outcome)},
-      {"thread_offset", lowering::partition_formula(l)},
-      {"checked",
-       {{"threads", checked.threads}, {"inputs", checked.inputs}, {"elements", checked.elements}}}};
+  Json out = {{"expression", expression}, {"types", lowering::type_lines(l)}};
+  out["levels"] = std::move(levels);
+  if (checked) {
+    out["outcome"] = lowering::text(l, l.outcome);
+    out["thread_offset"] = lowering::partition_formula(l);
+    out["checked"] = {{"threads", checked->threads},
+                      {"inputs", checked->inputs},
+                      {"elements", checked->elements}};
+  }
+  if (code) out["ptx"] = document_of(*code);
+  return out;
 }
 
 // All levels beside each other, what is followed in them marked; answers how many bytes it wrote.
@@ -228,32 +286,84 @@ Outcome<std::size_t> draw(const lowering::Lowering& l, std::optional<int> follow
   return picture->size();
 }
 
-int lower_command(const Options& options, Terminal& terminal) {
-  const Outcome<std::string> expression = expression_of(options);
-  if (!expression) return terminal.fail(expression.error());
+struct Levels {
+  lowering::Lowering l;
+  std::string expression;
+  std::optional<lowering::Checked> checked;
+};
+
+// The levels of an expression or a kernel; of a PTX file alone there are none.
+Outcome<Levels> levels_of(const Options& options) {
+  Levels out;
+  if (is_code(options.what)) {
+    if (!options.ptx.empty()) {
+      return usage("Two PTX files: an expression or a kernel goes with --ptx, or a file alone.");
+    }
+    if (!options.follow.empty()) {
+      return usage("--follow follows a value of a program of layouts; a PTX file alone has none.");
+    }
+    return out;
+  }
+  Outcome<std::string> expression = expression_of(options);
+  if (!expression) return expression.error();
+  out.expression = std::move(*expression);
   const Outcome<lowering::Request> request =
-      lowering::request_of(*expression, options.align.value_or(0));
-  if (!request) return terminal.fail(request.error());
-  const Outcome<lowering::Lowering> l = lowering::lower(*request);
-  if (!l) return terminal.fail(l.error());
-  const Outcome<std::optional<int>> follow = followed(*l, options);
+      lowering::request_of(out.expression, options.align.value_or(0));
+  if (!request) return request.error();
+  Outcome<lowering::Lowering> l = lowering::lower(*request);
+  if (!l) return l.error();
+  out.l = std::move(*l);
+  Outcome<lowering::Checked> checked = lowering::check(out.l);
+  if (!checked) return checked.error();
+  out.checked = *checked;
+  return out;
+}
+
+// 1 where the code has other bytes than the layout.
+int ending(const std::optional<lowering::Lowered>& code) {
+  return code && code->compared && !code->agrees ? 1 : 0;
+}
+
+int lower_command(const Options& options, Terminal& terminal) {
+  if (options.ptx.empty() && !is_code(options.what) &&
+      (!options.launch.empty() || !options.entry.empty())) {
+    return terminal.fail(usage("--launch and --entry go with a PTX file."));
+  }
+  Outcome<Levels> levels = levels_of(options);
+  if (!levels) return terminal.fail(levels.error());
+  lowering::Lowering& l = levels->l;
+  const Outcome<std::optional<int>> follow = followed(l, options);
   if (!follow) return terminal.fail(follow.error());
-  const Outcome<lowering::Checked> checked = lowering::check(*l);
-  if (!checked) return terminal.fail(checked.error());
-  if (is_name(options.what)) terminal.say(*expression);
+  std::optional<lowering::Lowered> lowered;
+  Outcome<std::optional<lowering::Code>> code = code_of(l, options);
+  if (code && *code) {
+    Outcome<lowering::Lowered> done = lowering::lower_to(l, **code);
+    if (done) {
+      lowered = std::move(*done);
+    } else {
+      code = done.error();
+    }
+  }
+  // A kernel's levels stand without its code; who names a file wants that.
+  if (!code && (!is_name(options.what) || !options.ptx.empty())) {
+    return terminal.fail(code.error());
+  }
+  if (!code) terminal.say("No PTX below: " + code.error().sentence);
+  if (is_name(options.what)) terminal.say(levels->expression);
   if (!options.output.empty()) {
-    const Outcome<std::size_t> bytes = draw(*l, *follow, options);
+    const Outcome<std::size_t> bytes = draw(l, *follow, options);
     if (!bytes) return terminal.fail(bytes.error());
     if (terminal.json()) terminal.document({{"file", options.output}, {"bytes", *bytes}});
-    return 0;
+    return ending(lowered);
   }
-  const Chosen which = chosen(*l, *follow);
+  const Chosen which = chosen(l, *follow);
   if (terminal.json()) {
-    terminal.document(document_of(*l, which, *checked, *expression));
-    return 0;
+    terminal.document(document_of(l, which, levels->checked, lowered, levels->expression));
+    return ending(lowered);
   }
-  print(*l, which, *checked, options, terminal);
-  return 0;
+  print(l, which, lowered, options, terminal);
+  if (levels->checked) print(*levels->checked, terminal);
+  return ending(lowered);
 }
 
 }  // namespace
@@ -262,14 +372,22 @@ Action define_lower(CommandOptions& app) {
   const auto options = std::make_shared<Options>();
   app.add_option("WHAT", options->what,
                  "a layout, a tensor, or slice, partition_S, partition_D, crd2idx, get_... of one; "
-                 "or a kernel's name")
+                 "or a kernel's name, or a PTX file")
       .required()
-      .type_name("EXPR|KERNEL");
+      .type_name("EXPR|KERNEL|F.ptx");
   app.add_option("--follow", options->follow,
                  "only what became of one value of the program: slice, src_partitioned")
       .type_name("NAME");
   app.add_option("--level", options->level, "one level only")
-      .one_of({"as written", "slices expanded", "arithmetic", "LLVM", "folded LLVM"});
+      .one_of({"as written", "slices expanded", "arithmetic", "LLVM", "folded LLVM", "PTX"});
+  app.add_option("--ptx", options->ptx,
+                 "the PTX of an expression: a file, or a kernel's name; its addresses are compared "
+                 "with the layout's, thread by thread")
+      .type_name("F.ptx|KERNEL");
+  app.add_option("--entry", options->entry, "of a PTX file with several: its entry")
+      .type_name("NAME");
+  app.add_option("--launch", options->launch, "of a PTX file: the parameters that it is tried with")
+      .type_name("F.toml");
   app.add_option("-o,--output", options->output,
                  "a picture instead, all levels beside each other: .svg, .png, .pdf or .tex")
       .type_name("FILE");

@@ -14,6 +14,7 @@
 #include "app/kernel_options.h"
 #include "app/lesson_store.h"
 #include "app/lesson_trial.h"
+#include "app/lower_code.h"
 #include "app/pictures.h"
 #include "app/window_runs.h"
 #include "core/io/npy.h"
@@ -260,6 +261,11 @@ Outcome<std::string> AppBackend::kernel_source(std::string_view kernel) {
   const Outcome<Asset> text = load_asset((*entry)->source);
   if (!text) return text.error();
   return without_marks(text->text());
+}
+
+Outcome<lowering::Code> AppBackend::code_below(const std::string& of,
+                                               const lowering::Lowering& lowering) {
+  return code_below_of(of, lowering);
 }
 
 std::uint64_t AppBackend::stamp(const std::string& path) const {

@@ -28,6 +28,8 @@ class AppBackend : public Backend {
   void wait_build() override;
   std::optional<Outcome<std::shared_ptr<const Build>>> take_build() override;
   Outcome<std::string> kernel_source(std::string_view kernel) override;
+  Outcome<lowering::Code> code_below(const std::string& of,
+                                     const lowering::Lowering& lowering) override;
   std::uint64_t stamp(const std::string& path) const override;
   Outcome<std::shared_ptr<const Buffer>> matrix(const std::string& path,
                                                 std::optional<DType> as) override;

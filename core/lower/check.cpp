@@ -80,6 +80,19 @@ class Machine {
     return out;
   }
 
+  // After run().
+  std::vector<std::optional<std::int64_t>> scalars() const {
+    std::vector<std::optional<std::int64_t>> out;
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      const Statement& s = level_.statements[i];
+      const bool one =
+          s.type.kind == Type::Kind::i32 ||
+          (s.type.kind == Type::Kind::llvm && s.type.llvm.kind != LlvmType::Kind::structure);
+      out.push_back(one && s.results == 1 ? std::optional(values_[i].number) : std::nullopt);
+    }
+    return out;
+  }
+
  private:
   const Datum& in(const Statement& s, std::size_t i) const {
     return values_[static_cast<std::size_t>(s.uses[i].statement)];
@@ -419,6 +432,7 @@ std::optional<Error> compare(const Lowering& l, const Inputs& inputs, Machine::K
   std::vector<std::int64_t> first;
   for (std::size_t i = 0; i < l.levels.size(); ++i) {
     const Level& level = l.levels[i];
+    if (level.instructions) continue;
     const Outcome<std::vector<std::int64_t>> got = Machine(l, level, inputs, kept).run();
     if (!got) {
       return wrong(fmt::format("{}: thread {}, block {}, numbers {}: {}", level.title,
@@ -495,12 +509,21 @@ Outcome<std::vector<std::int64_t>> evaluate(const Lowering& lowering, const Leve
   return Machine(lowering, level, inputs, kept).run();
 }
 
+Outcome<std::vector<std::optional<std::int64_t>>> values(const Lowering& lowering,
+                                                         const Level& level, const Inputs& inputs) {
+  Machine::Kept kept;
+  Machine machine(lowering, level, inputs, kept);
+  const Outcome<std::vector<std::int64_t>> ran = machine.run();
+  if (!ran) return ran.error();
+  return machine.scalars();
+}
+
 Outcome<Checked> check(const Lowering& l) {
   constexpr int choices = 3;
   constexpr std::int64_t most_threads = 1024;
   std::mt19937_64 random(27);
   Checked out;
-  out.levels = static_cast<int>(l.levels.size());
+  for (const Level& level : l.levels) out.levels += !level.instructions;
   out.threads = 1;
   if (l.copy) {
     const Result<std::int64_t> threads = size(Layout(l.copy->layout_tv.modes.mode(0)));

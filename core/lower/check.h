@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "core/lower/lowering.h"
@@ -21,6 +22,11 @@ struct Inputs {
 // is not, is refused.
 Outcome<std::vector<std::int64_t>> evaluate(const Lowering& lowering, const Level& level,
                                             const Inputs& inputs);
+
+// What each statement of a level comes to: a number, or a pointer's offset in elements; nothing for
+// what is more than one number.
+Outcome<std::vector<std::optional<std::int64_t>>> values(const Lowering& lowering,
+                                                         const Level& level, const Inputs& inputs);
 
 // The layout with its unknown numbers filled in, shape before stride.
 Layout filled(const Layout& layout, const std::vector<std::int64_t>& unknowns);

@@ -6,14 +6,12 @@
 //     arithmetic       a thread's offset as products, quotients, remainders (cute-expand-ops)
 //     LLVM             structs of what is not known, extractvalue           (convert-to-llvm)
 //     folded LLVM      what is left of it                                   (canonicalize, cse)
+//     PTX              a kernel's own addresses, where one is given         (core/lower/code.h)
 //
 // Each level is a list of statements in SSA form; each statement says which statements of the level
 // before it came from. Types are as CuTe's IR prints them: `?` for a number that is not known until
 // the kernel runs, `?{div=16}` for one that is a multiple of 16. Everything is derived from the
 // request by core's algebra; nothing is looked up.
-//
-// A level after these, our kernels' PTX by source line, would be one more Level whose statements
-// come from those of the last.
 //
 // Source of the forms: nvidia-cutlass-dsl 4.8.1, its IR after each pass; tests/lower compares.
 // Numbers that are not known are i32 there unless a program asks for i64: here they are i32.
@@ -98,7 +96,9 @@ enum class Op : std::uint8_t {
   undef,
   insert,
   extract,
-  address,  // getelementptr
+  address,      // getelementptr
+  source_line,  // of the kernel, above the instructions that it became
+  instruction,  // of PTX
 };
 
 // A type of LLVM: i32, a pointer, or a struct.
@@ -147,6 +147,7 @@ struct Statement {
   bool only_dynamic = false;  // get_scalars
   Side side = Side::source;   // partition
   int results = 1;
+  std::string words;      // source_line, instruction: its text; behind " : " what it comes to
   std::vector<int> from;  // statements of the level before, ascending
 };
 
@@ -155,6 +156,7 @@ struct Level {
   std::string_view pass;   // of CuTeDSL's compiler; empty for the first
   std::string_view says;   // what this level does, a sentence
   bool llvm = false;
+  bool instructions = false;  // a kernel's PTX: it answers nothing, core/lower/code.h compares it
   std::vector<Statement> statements;
   // What the level answers, as numbers: a pointer's offset in elements, then what is not known of
   // its type, shape before stride. One use, or one for each number.
@@ -167,8 +169,9 @@ struct Lowering {
   std::optional<TiledCopy> copy;
   std::vector<Step> steps;
   std::vector<Level> levels;
-  Type outcome;               // the type of what the last step answers
-  std::vector<Type> memrefs;  // in the order in which they come, for names
+  Type outcome;                    // the type of what the last step answers
+  std::vector<Type> memrefs;       // in the order in which they come, for names
+  std::vector<std::string> notes;  // of its code: an address, and whether it is the layout's
 };
 
 Outcome<Lowering> lower(const Request& request);

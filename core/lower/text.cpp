@@ -376,12 +376,14 @@ std::vector<std::string> type_lines(const Lowering& l) {
 }
 
 std::string text(const Lowering& l, const Level& level, int statement) {
-  return Printer(l, level, level.statements[static_cast<std::size_t>(statement)]).whole();
+  const Statement& s = level.statements[static_cast<std::size_t>(statement)];
+  return level.instructions ? s.words : Printer(l, level, s).whole();
 }
 
 std::string page(const Lowering& l) {
   std::string out;
   for (const std::string& line : type_lines(l)) out += line + "\n";
+  for (const std::string& note : l.notes) out += note + "\n";
   for (const Level& level : l.levels) {
     out += fmt::format("\n{}: {}\n", level.title, level.says);
     for (std::size_t i = 0; i < level.statements.size(); ++i) {

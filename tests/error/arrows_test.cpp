@@ -30,7 +30,7 @@ const std::map<std::string, Names> may_know = {
     {"core/numeric", {"core"}},
     {"core/tensor", {"core", "core/layout", "core/numeric"}},
     {"core/language", {"core", "core/layout", "core/numeric", "core/tensor"}},
-    {"core/lower", {"core", "core/layout", "core/tensor", "core/language"}},
+    {"core/lower", {"core", "core/layout", "core/tensor", "core/language", "core/ptx"}},
     {"core/lesson", {"core", "core/layout", "core/tensor", "core/language"}},
     {"core/ptx", {"core", "core/numeric"}},
     {"core/run", {"core", "core/layout", "core/numeric", "core/ptx"}},

@@ -1,15 +1,17 @@
 // PTX: any text is read and decoded, entry after entry, or refused with a sentence that says where.
 // So are the names of its debug sections. What is decoded is run for a while, with pointers to one
 // small buffer as arguments: whatever a program does to it, the simulator goes on, stops with a
-// report, or has used up its budget.
+// report, or has used up its budget. And from where its addresses come is found, or left open.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <string>
 
+#include "core/ptx/addresses.h"
 #include "core/ptx/debug_names.h"
 #include "core/ptx/program.h"
+#include "core/ptx/slice_run.h"
 #include "core/sim/machine/machine.h"
 
 namespace {
@@ -52,6 +54,23 @@ void run(const ptx::Module& module, const ptx::Function& entry) {
   if (state == RunState::fault && machine->reports().back().sentence.empty()) std::abort();
 }
 
+// From where its addresses come: sums that can be written, instructions that can be run. They need
+// not meet where numbers overflow.
+void follow_addresses(ptx::Program program) {
+  ptx::Addresses addresses(std::make_shared<const ptx::Program>(std::move(program)));
+  ptx::ThreadNumbers numbers;
+  numbers.thread = {5, 0, 0};
+  for (std::uint32_t b = 0; b < addresses.program().blocks.size(); ++b) numbers.rounds[b] = 2;
+  ptx::SliceRun run(addresses, numbers);
+  for (const ptx::Access& a : addresses.accesses()) {
+    const auto name = [](const ptx::Atom&) { return std::string("x"); };
+    if (ptx::text(addresses.sums(), a.address, name).empty()) std::abort();
+    run.address(a);
+    run.value(a.address);
+    for (const std::uint32_t at : a.slice) addresses.value(at);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -78,6 +97,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     // Large variables are memory that a launch really takes.
     std::uint64_t bytes = 0;
     for (const ptx::Placed& v : program->variables) bytes += v.variable.bytes;
+    if (f.entry) follow_addresses(*program);
     if (f.entry && bytes < (1u << 20) && program->local_bytes < 4096) run(*shared, f);
   }
   return 0;

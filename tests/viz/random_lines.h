@@ -30,7 +30,8 @@ inline const std::vector<std::string>& random_lines() {
       "select diff", "select kernel", "select layout", "select matrices", "select timeline",
       "select theatre", "select why", "select product", "select handoffs", "select banks",
       "select source", "select lower", "lower 2 4", "lower nothing", "lower from LLVM",
-      "select memory", "select barriers", "select registers", "theme dark", "theme light", "back",
+      "lower ptx elementwise_add", "lower ptx nothing", "select memory", "select barriers",
+      "select registers", "theme dark", "theme light", "back",
       // The comparison.
       "show wrong", "show all", "show relative", "show difference", "show table", "show map",
       "mark 0.5 2", "mark nothing", "wrong next", "wrong first", "diff against reference",

@@ -61,6 +61,53 @@ TEST_F(Lowering, LinesMakeItAgain) {
   EXPECT_TRUE(session.state == before);
 }
 
+const char* const tile_of_a_thread =
+    "open layout partition_S(make_tiled_copy(UniversalCopy<f32>, (4,32):(32,1), (4,4):(4,1)), ?, "
+    "slice(((_,_),?), gmem<f32> o zipped_divide((?,?):(?,1), <16,128>)))";
+
+TEST_F(Lowering, PtxIsPutBelowAndTakenAway) {
+  must(tile_of_a_thread);
+  const auto answer = act("lower ptx elementwise_add");
+  ASSERT_TRUE(answer.ok());
+  EXPECT_TRUE(session.state.view == ViewName::lower);
+  ASSERT_EQ(lowering_of(session)->levels.size(), 6u);
+  EXPECT_NE(answer->find("the same bytes as in the layout for all 128 threads"), std::string::npos)
+      << *answer;
+  must("lower from PTX");
+  const Picture shown = picture(session, {1280, 900});
+  bool line = false;
+  for (const Hint& hint : shown.scene.hints) line = line || hint.text == "elementwise_add.py:17";
+  EXPECT_TRUE(line);
+  for (const Target& target : shown.scene.targets) must(target.command);
+  must("lower 5 3");
+  EXPECT_EQ(*followed(), (LowerSpot{5, 3}));
+  // What is followed of the PTX goes with it; undo brings both back.
+  must("lower ptx nothing");
+  EXPECT_FALSE(followed());
+  EXPECT_EQ(lowering_of(session)->levels.size(), 5u);
+  refused("lower from PTX", "folded LLVM");
+  must("undo");
+  EXPECT_EQ(*followed(), (LowerSpot{5, 3}));
+  EXPECT_EQ(lowering_of(session)->levels.size(), 6u);
+  refused("lower ptx no_such_kernel", "no PTX of no_such_kernel");
+  refused("lower ptx", "a kernel's name");
+  // Another layout has none.
+  must("open layout (4,8):(8,1)");
+  EXPECT_EQ(lowering_of(session)->levels.size(), 5u);
+}
+
+TEST_F(Lowering, LinesMakeThePtxAgain) {
+  must(tile_of_a_thread);
+  must("lower ptx elementwise_add");
+  must("lower 5 4");
+  must("lower from folded LLVM");
+  const std::vector<std::string> lines = rebuilding(session.state);
+  const ViewState before = session.state;
+  must("open layout (4,8):(8,1)");
+  for (const std::string& line : lines) must(line);
+  EXPECT_TRUE(session.state == before);
+}
+
 TEST_F(Lowering, WhatCannotBeLoweredSaysWhy) {
   must("open layout Sw<3,3,3> o 0 o (8,64):(64,1)");
   must("select lower");

@@ -141,9 +141,10 @@ void add_study(const LayoutStudy& study, std::vector<std::string>& lines) {
     lines.push_back(fmt::format("element {}", study.element_bytes));
   }
   if (study.instruction) lines.push_back(fmt::format("access instruction {}", *study.instruction));
+  if (study.code) lines.push_back(fmt::format("lower ptx {}", study.code->of));
   if (study.lower_from > 0) {
-    constexpr std::array titles = {"as written", "slices expanded", "arithmetic", "LLVM",
-                                   "folded LLVM"};
+    constexpr std::array titles = {"as written", "slices expanded", "arithmetic",
+                                   "LLVM",       "folded LLVM",     "PTX"};
     lines.push_back(
         fmt::format("lower from {}", titles.at(static_cast<std::size_t>(study.lower_from))));
   }
@@ -174,7 +175,8 @@ std::optional<ViewName> add_layout(const ViewState& state, std::optional<ViewNam
     lines.push_back(
         fmt::format("pick {} {} {} {}", cell->row, cell->column, cell->panel, cell->slice));
   }
-  if (state.study.lowered || state.study.lower_from > 0) return {};  // seen where it was chosen
+  if (state.study.lowered || state.study.lower_from > 0 || state.study.code)
+    return {};  // seen where it was chosen
   return ViewName::layout;
 }
 

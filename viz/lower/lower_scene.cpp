@@ -11,7 +11,7 @@ namespace tilescope {
 namespace {
 
 constexpr double edge = 16, row_height = 20, gap = 36, bar = 3;
-constexpr double narrowest = 150, widest = 430;
+constexpr double narrowest = 150, widest = 430, widest_code = 640;
 constexpr double headings = 48;  // of a column: title and pass
 
 // The operation, and its types behind " : ".
@@ -61,6 +61,12 @@ class Painter {
                 formula, Family::mono, Role::accent));
       y += row_height;
     }
+    for (const std::string& note : l_.notes) {
+      y += 4;
+      scene_.add(words({edge, y}, begin_of(note, size.width - 2 * edge, Family::sans), Role::text));
+      scene_.hints.push_back({{edge, y - row_height / 2, size.width - 2 * edge, row_height}, note});
+      y += row_height;
+    }
     scene_.end();
     draw_ways(y + 2);
     LowerFrame frame;
@@ -100,9 +106,11 @@ class Painter {
       double width = narrowest;
       for (std::size_t s = 0; s < level.statements.size(); ++s) {
         const std::string text = lowering::text(l, level, static_cast<int>(s));
-        width = std::max(width, mono_width(parted(text).first) + bar + 2 * inside);
+        // What an instruction comes to is seen as far as it fits.
+        const std::string& shown = level.instructions ? text : parted(text).first;
+        width = std::max(width, mono_width(shown) + bar + 2 * inside);
       }
-      out.push_back(std::min(width, widest));
+      out.push_back(std::min(width, level.instructions ? widest_code : widest));
     }
     return out;
   }
@@ -175,6 +183,7 @@ class Painter {
 
   // One for each operation of the program; the argument's is grey.
   Rgba colour(std::size_t level, std::size_t statement) const {
+    if (l_.levels[0].instructions) return mix(scene_.theme.paper, scene_.theme.text, 0.5);
     const std::vector<int> source =
         lowering::became(l_, static_cast<int>(level), static_cast<int>(statement), 0);
     const int of = operation_of(source.empty() ? 0 : source.back());
@@ -190,10 +199,12 @@ class Painter {
   void draw_heading(const lowering::Level& level, Point at, double width) {
     scene_.add(words(at, fitted(level.title, width, small_text, Family::sans, FontWeight::bold),
                      FontWeight::bold));
-    scene_.add(words(
-        {at.x, at.y + 18},
-        fitted(level.pass.empty() ? "the program" : level.pass, width, small_text, Family::sans),
-        Role::quiet));
+    scene_.add(words({at.x, at.y + 18},
+                     fitted(level.instructions   ? "the kernel"
+                            : level.pass.empty() ? "the program"
+                                                 : level.pass,
+                            width, small_text, Family::sans),
+                     Role::quiet));
     scene_.hints.push_back({{at.x, at.y - 10, width, 38}, std::string(level.says)});
   }
 
@@ -230,11 +241,28 @@ class Painter {
     }
   }
 
+  // The instructions are under it.
+  void draw_source_line(std::size_t level, std::size_t s, const Box& box, const Box& seen,
+                        const std::string& whole) {
+    const bool itself =
+        followed_ && *followed_ == LowerSpot{static_cast<int>(level), static_cast<int>(s)};
+    if (itself) draw_selection(scene_, box);
+    scene_.add(words({box.x + bar + inside, box.centre().y},
+                     begin_of(whole, box.width - bar - 2 * inside, Family::sans),
+                     pale(level, s) ? Role::quiet : Role::text, FontWeight::bold));
+    scene_.hints.push_back({seen, whole});
+    scene_.targets.push_back({seen, itself ? "lower nothing" : fmt::format("lower {} {}", level, s),
+                              itself ? "follows it no longer" : "follows it through all levels"});
+  }
+
   void draw_row(std::size_t level, std::size_t s, const Box& box, const Box& seen) {
     const std::string whole = lowering::text(l_, l_.levels[level], static_cast<int>(s));
     const auto [operation, types] = parted(whole);
     const Rgba own = colour(level, s);
     const bool faint = pale(level, s);
+    if (l_.levels[level].statements[s].op == lowering::Op::source_line) {
+      return draw_source_line(level, s, box, seen, whole);
+    }
     scene_.add(Rectangle{box, Ink(mix(scene_.theme.paper, own, faint ? 0.04 : 0.14)), {}, 2});
     Ink edge_ink(own);
     edge_ink.alpha = faint ? 0.25 : 1;
@@ -284,7 +312,8 @@ Size lower_size(const lowering::Lowering& l) {
   for (const double w : Painter::needs(l)) width += w + gap;
   for (const lowering::Level& level : l.levels) rows = std::max(rows, level.statements.size());
   const double above = 52 + row_height * static_cast<double>(lowering::type_lines(l).size()) +
-                       (lowering::partition_formula(l).empty() ? 0 : row_height + 4) + headings;
+                       (lowering::partition_formula(l).empty() ? 0 : row_height + 4) +
+                       (row_height + 4) * static_cast<double>(l.notes.size()) + headings;
   return {width - gap, above + row_height * static_cast<double>(rows) + edge};
 }
 

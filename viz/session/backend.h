@@ -15,6 +15,7 @@
 #include "core/error.h"
 #include "core/lesson/course.h"
 #include "core/lesson/run_facts.h"
+#include "core/lower/code.h"
 #include "core/run/job.h"
 #include "viz/layout/layout_view.h"
 #include "viz/machine/live_run.h"
@@ -69,6 +70,10 @@ class Backend {
   // The CUDA text that the PTX of a kernel of the catalog was made from.
   virtual Outcome<std::string> kernel_source(std::string_view kernel) {
     return Error{ErrorKind::unknown, "There is no source of " + std::string(kernel) + ".", ""};
+  }
+  // The PTX that a lowering goes on to: of a kernel of the catalog, or of a file.
+  virtual Outcome<lowering::Code> code_below(const std::string& of, const lowering::Lowering&) {
+    return Error{ErrorKind::unknown, "There is no PTX of " + of + ".", ""};
   }
   // Another number when the file is another; 0: there is none. Cheap, unlike reading it.
   virtual std::uint64_t stamp(const std::string& /*path*/) const { return 0; }

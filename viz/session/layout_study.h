@@ -18,6 +18,12 @@ namespace tilescope {
 
 struct Session;
 
+// The open layout's lowering with the PTX of a kernel below it.
+struct LoweredCode {
+  std::string of;  // "elementwise_add", "add.ptx"
+  lowering::Lowering lowering;
+};
+
 struct LayoutStudy {
   // Steps of the outermost operation, the call itself first; null where there is none.
   std::shared_ptr<const Derivation> derivation;
@@ -32,8 +38,10 @@ struct LayoutStudy {
   std::string access_through;               // the memory behind coordinates; empty: none is given
   std::optional<LowerSpot> lowered;         // a statement of its lowering that is followed
   int lower_from = 0;                       // the first level of it that is shown
+  std::shared_ptr<const LoweredCode> code;  // null: its lowering ends at LLVM
 
   std::size_t steps() const { return derivation ? derivation->size() - 1 : 0; }
+  std::string code_name() const { return code ? code->of : std::string(); }
   // Of the same expression, from which the derivation follows.
   friend bool operator==(const LayoutStudy& a, const LayoutStudy& b) {
     return a.steps() == b.steps() && a.step == b.step && a.beside == b.beside &&
@@ -41,7 +49,7 @@ struct LayoutStudy {
            a.access_bytes == b.access_bytes && a.instruction == b.instruction &&
            a.slice == b.slice && a.access_grid == b.access_grid &&
            a.access_through == b.access_through && a.lowered == b.lowered &&
-           a.lower_from == b.lower_from;
+           a.lower_from == b.lower_from && a.code_name() == b.code_name();
   }
 };
 

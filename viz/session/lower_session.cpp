@@ -8,6 +8,11 @@
 namespace tilescope {
 
 Outcome<lowering::Lowering> lowering_of(const Session& session) {
+  if (const auto& code = session.state.study.code) return code->lowering;
+  return lowering_to_llvm(session);
+}
+
+Outcome<lowering::Lowering> lowering_to_llvm(const Session& session) {
   std::string what = session.state.layout_text;
   if (const auto [word, name] = first_word(what); word == "preset") {
     const Outcome<Preset> preset = preset_named(name);

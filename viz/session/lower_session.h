@@ -11,5 +11,7 @@ struct Session;
 // Of the expression as it was opened: slices and partitions in it are lowered as such. Refused
 // where it is none that can be, as a swizzle.
 Outcome<lowering::Lowering> lowering_of(const Session& session);
+// Without the PTX that may be below it.
+Outcome<lowering::Lowering> lowering_to_llvm(const Session& session);
 
 }  // namespace tilescope
