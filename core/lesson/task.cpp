@@ -67,24 +67,8 @@ Error not_read(AnswerForm form, std::string_view text) {
       ""};
 }
 
-// "12,288", as the views write it: without the commas between groups of three digits.
-std::string without_commas(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool digit = std::isdigit(static_cast<unsigned char>(text[i])) != 0;
-    if (!digit && text[i] != ',') return std::string(text);
-    const bool due = i > 0 && (text.size() - i) % 4 == 0;  // a group and its comma are four signs
-    if ((text[i] == ',') != due) {
-      return text.find(',') == text.npos ? std::string(text) : std::string();
-    }
-    if (digit) out += text[i];
-  }
-  return out;
-}
-
 Outcome<Reply> read_number(std::string_view text) {
-  const std::string plain = without_commas(trim(text));
-  std::string_view digits = plain;
+  std::string_view digits = trim(text);
   // T5 and V3 are how cells name threads and values.
   if (digits.size() > 1 && std::string_view("TVtv").find(digits[0]) != digits.npos) {
     digits.remove_prefix(1);

@@ -50,46 +50,6 @@ Made make_number_of(Operands& operands) {
   return made<NumberOf>(operands, number, noun);
 }
 
-// Two numbers, each with a name of its own.
-class PairOf : public Task {
- public:
-  PairOf(std::int64_t first, std::int64_t second, std::string noun, std::string other)
-      : first_(first), second_(second), noun_(std::move(noun)), other_(std::move(other)) {}
-
-  AnswerForm form() const override { return AnswerForm::coordinate; }
-  std::string form_words() const override {
-    return fmt::format("({},{}), such as (32,8)", noun_, other_);
-  }
-  Outcome<Reply> solution() const override {
-    return Reply(make_tuple_of(Int(first_), Int(second_)));
-  }
-  std::vector<Slip> slips() const override {
-    return {{make_tuple_of(Int(second_), Int(first_)),
-             fmt::format("The two numbers have changed places: first the {}, then the {}.", noun_,
-                         other_)}};
-  }
-  std::string explain(const Reply& wrong) const override {
-    const Tuple* pair = std::get_if<Tuple>(&wrong);
-    if (!pair || pair->leaves != 2 || pair->rank() != 2) {
-      return fmt::format("Asked are two numbers: the {}, and the {}.", noun_, other_);
-    }
-    const bool first = pair->leaf[0].value == first_, second = pair->leaf[1].value == second_;
-    if (first) return fmt::format("The {} is right, and the {} is not.", noun_, other_);
-    if (second) return fmt::format("The {} is right, and the {} is not.", other_, noun_);
-    return fmt::format("Neither the {} nor the {} is right.", noun_, other_);
-  }
-
- private:
-  std::int64_t first_, second_;
-  std::string noun_, other_;
-};
-
-Made make_pair_of(Operands& operands) {
-  const std::int64_t first = operands.number(0), second = operands.number(1);
-  return made<PairOf>(operands, first, second, plain_word(operands.words(2)),
-                      plain_word(operands.words(3)));
-}
-
 class ChoiceOf : public Task {
  public:
   explicit ChoiceOf(std::vector<std::string> words) : words_(std::move(words)) {}
@@ -149,7 +109,6 @@ Made make_choice_of(Operands& operands) {
 
 constexpr std::array kRows = {
     TaskRow{"number_of", 1, 9, make_number_of},
-    TaskRow{"pair_of", 4, 4, make_pair_of},
     TaskRow{"whether", 1, 1, make_whether},
     TaskRow{"choice_of", 2, 9, make_choice_of},
 };
