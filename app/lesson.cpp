@@ -16,6 +16,7 @@
 #include "app/pictures.h"
 #include "app/window_backend.h"
 #include "core/lesson/glossary.h"
+#include "core/run/deadlock_cause.h"
 #include "viz/commands/commands.h"
 #include "viz/commands/lesson_steps.h"
 #include "viz/scene/command_text.h"
@@ -272,12 +273,24 @@ class Reading {
       print(wrapped(fmt::format("{}: {}", state.kernel->name, state.kernel->launch)));
     }
     if (state.result) {
-      print(wrapped(outcome_of(*state.result, false)));
-      if (state.view == ViewName::diff && state.result->diff) print(text(*state.result->diff));
+      print(wrapped(outcome(*state.result)));
+      if (state.view == ViewName::diff && state.result->diff) {
+        const std::string all = text(*state.result->diff);
+        print(all.substr(0, all.find("first ")));  // the map of the page says where
+      }
     }
     const std::optional<std::string> page = view_page(session_, kWidest);
     if (!page) return print(fmt::format("This view is a picture. {}\n\n", elsewhere()));
     show_page(*page);
+  }
+
+  // Of a deadlock its cause in a few sentences, and not all that every warp waits for.
+  static std::string outcome(const RunResult& result) {
+    for (const Report& report : result.reports) {
+      if (!report.deadlock || report.deadlock->sentence.empty()) continue;
+      return fmt::format("{}: deadlock. {}", result.kernel.name, report.deadlock->sentence);
+    }
+    return outcome_of(result, false);
   }
 
   void show_grids(const LayoutView& view, const LayoutChoice& choice) {

@@ -146,8 +146,8 @@ TEST_F(Lessons, ViewsAreToldInCharacters) {
     }
   };
   // Lane l at float 6 * l or so: sectors; a column of 32 banks; a matrix of bits.
-  shows("global_memory", "1", {"lanes, by sectors of 32 bytes", "line at byte 0"});
-  shows("swizzles", "3", {"bank:  0  1  2", "phase 0", " ..  .."});
+  shows("global_memory", "1", {"lanes, by sectors of 32 bytes", "byte 0  | 0-7 "});
+  shows("swizzles", "3", {"  0  1  2  3  4", "31  bank\n", "phase 0", " .. .."});
   shows("swizzles", "8", {"bits of the offset down", "(mode.bit)"});
   shows("hgemm_v4", "4", {"Cycle 1,300: ", "stage 0 of ", "full", "warp 0: "});
   shows("hgemm_v1", "8", {"__syncthreads()"});

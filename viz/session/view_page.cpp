@@ -71,7 +71,7 @@ std::string access_page(const AccessView& view, std::int64_t instruction, bool s
   }
   std::string title;
   for (int bank = 0; bank < 32; ++bank) title += fmt::format(" {:>2}", bank);
-  out += fmt::format("bank:{}\n", title);
+  out += fmt::format("   {}  bank\n", title);
   std::size_t wavefront = 0;
   std::int64_t phase = -1;
   for (const AccessView::Row& row : rows) {
@@ -80,7 +80,7 @@ std::string access_page(const AccessView& view, std::int64_t instruction, bool s
       wavefront = 0;
       out += fmt::format("phase {}\n", phase);
     }
-    out += fmt::format("{:>4}:{}\n", wavefront++, words_row(row));
+    out += fmt::format("{:>2}:{}\n", wavefront++, words_row(row));
   }
   return out + "A row is a wavefront, with the lane that each bank serves; 5+: lane 5 and others\n";
 }
@@ -121,8 +121,10 @@ std::string theatre_page(const Session& session) {
     out += "\n";
   }
   for (std::size_t i = 0; i < now.barriers.size(); ++i) {
-    if (!now.barriers[i].used && now.barriers[i].waiting.empty()) continue;
-    out += dial_text(now.barriers[i], barrier_text(view->record(), p.barriers[i], 0)) + "\n";
+    const TheatreBarrier& barrier = now.barriers[i];
+    const bool known = barrier.used && (barrier.arrivals_of > 0 || barrier.bytes_of > 0);
+    if (!known && barrier.waiting.empty()) continue;
+    out += dial_text(barrier, barrier_text(view->record(), p.barriers[i], 0)) + "\n";
   }
   for (const TheatreSum& sum : now.sums) {
     if (sum.sum) out += fmt::format("sums in TMEM: {}\n", state_text(sum));
