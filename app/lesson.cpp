@@ -280,7 +280,7 @@ class Reading {
       }
     }
     const std::optional<std::string> page = view_page(session_, kWidest);
-    if (!page) return print(fmt::format("This view is a picture. {}\n\n", elsewhere()));
+    if (!page) return print(wrapped(fmt::format("This view is a picture. {}", elsewhere())) + "\n");
     show_page(*page);
   }
 

@@ -272,8 +272,8 @@ TEST(Product, ANarrowRoomHasTheDescriptorsOrTheNumber) {
                        [&](const Target& each) { return each.command == command; });
   };
   const Scene bits = drawn_at({696, 584}, false), number = drawn_at({696, 584}, true);
-  EXPECT_TRUE(has(bits, "start address"));
-  EXPECT_TRUE(has(bits, "stride"));
+  EXPECT_TRUE(has(bits, "address >> 4"));
+  EXPECT_TRUE(has(bits, "61-63"));
   EXPECT_TRUE(has(bits, "How D[5, 9] came about") != has(bits, "how the number came about"));
   EXPECT_TRUE(offers(bits, "product show number"));
   EXPECT_TRUE(has(number, "How D[5, 9] came about"));
@@ -282,7 +282,8 @@ TEST(Product, ANarrowRoomHasTheDescriptorsOrTheNumber) {
   for (const bool first : {true, false}) {
     const Scene both = drawn_at({1016, 784}, first), wide = drawn_at({1600, 1000}, first);
     for (const Scene* each : {&both, &wide}) {
-      EXPECT_TRUE(has(*each, "start address"));
+      EXPECT_TRUE(has(*each, "address >> 4"));
+      EXPECT_TRUE(has(*each, "61-63"));
       EXPECT_TRUE(has(*each, "How D[5, 9] came about"));
       EXPECT_FALSE(has(*each, "No room for"));
     }

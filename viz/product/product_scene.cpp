@@ -65,7 +65,7 @@ ProductFrame ProductPainter::paint() {
   const double below = bottom - head;
   if (with_number) {
     const double fits = below - (with_steps ? steps + 8 : 0) - (with_upper ? least_upper : 0) - 12 -
-                        (across ? least_across + 8 : 0);
+                        (across ? most_across + 8 : 0);
     const double high = std::max(below * 0.45, std::min(needed_for_number(), below * 0.52));
     const double most = std::max(least_number.height, std::min(460.0, fits));
     const double number = std::clamp(high, least_number.height, most);

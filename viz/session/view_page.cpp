@@ -166,6 +166,16 @@ std::string difference_page(const DiffView& view) {
                            high, wide);
 }
 
+// From the level on that the view begins with: the types stand first, then a part a level.
+std::string lower_page(const Session& session, const std::string& all) {
+  const std::size_t types = all.find("\n\n");
+  std::size_t from = types;
+  for (int level = 0; level < session.state.study.lower_from && from != all.npos; ++level) {
+    from = all.find("\n\n", from + 2);
+  }
+  return from == all.npos ? all : all.substr(0, types) + all.substr(from);
+}
+
 struct Word {
   double x = 0, y = 0;
   std::string text;
@@ -268,6 +278,7 @@ std::optional<std::string> view_page(const Session& session, int columns) {
     default:
       break;
   }
+  if (view.id == ViewName::lower) return lower_page(session, view.text(session));
   if (view.text) return view.text(session);
   if (!view.list && view.id != ViewName::product) return {};
   Session quiet;
