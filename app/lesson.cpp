@@ -4,15 +4,19 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
+#include <initializer_list>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "app/commands.h"
 #include "app/lesson_store.h"
 #include "app/pictures.h"
 #include "app/window_backend.h"
 #include "core/lesson/glossary.h"
+#include "core/run/deadlock_cause.h"
 #include "viz/commands/commands.h"
 #include "viz/commands/lesson_steps.h"
 #include "viz/scene/command_text.h"
@@ -20,15 +24,18 @@
 #include "viz/session/lesson_state.h"
 #include "viz/session/panels.h"
 #include "viz/session/result_view.h"
+#include "viz/session/view_page.h"
 #include "viz/session/views.h"
 
 namespace tilescope {
 namespace {
 
 constexpr const char* kWords =
-    "Type an answer, or: next, back, hint, again, view, words WORD, do COMMAND, help, quit.\n";
+    "Type an answer, or: next, back, hint, again, view, inspect, words WORD,\n"
+    "do COMMAND, help, quit.\n";
 constexpr std::size_t kWidth = 80;    // of text, in characters
-constexpr std::size_t kTallest = 48;  // lines of a picture
+constexpr int kWidest = 100;          // of a picture, in characters
+constexpr std::size_t kTallest = 40;  // lines of one
 
 bool is_move(std::string_view word) {
   return word == "back" || word == "again" || word == "view" || word == "step";
@@ -58,17 +65,34 @@ std::string wrapped(const std::string& text, const std::string& indent = "") {
   return out + line + "\n";
 }
 
-// A picture of many rows is cut, and says so.
-std::string shortened(const std::string& picture) {
-  std::size_t end = 0;
-  for (std::size_t lines = 0; lines < kTallest && end < picture.size(); ++lines) {
-    end = std::min(picture.find('\n', end), picture.size() - 1) + 1;
+// Words of the window in what a step says, and what does the same here.
+std::string said_for_terminal(const std::string& text, const ViewState& state) {
+  std::string lower = text;
+  for (char& c : lower) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const auto says = [&](std::initializer_list<const char*> words) {
+    return std::any_of(words.begin(), words.end(),
+                       [&](const char* word) { return lower.find(word) != std::string::npos; });
+  };
+  std::string out;
+  const auto add = [&](const char* sentence) {
+    out += fmt::format("{}{}", out.empty() ? "" : " ", sentence);
+  };
+  if (says({"point at", "click", "inspector", "pointer"})) {
+    if (state.view == ViewName::layout) {
+      add("Here `do pick ROW COLUMN` says of a cell what the inspector does.");
+    } else if (state.view == ViewName::diff || state.view == ViewName::matrices) {
+      add("Here `do pick ROW COLUMN` says of an element what the inspector does.");
+    } else {
+      add("Here `inspect` says what the inspector does.");
+    }
   }
-  const auto left =
-      std::count(picture.begin() + static_cast<std::ptrdiff_t>(end), picture.end(), '\n');
-  if (left <= 0) return picture;
-  return picture.substr(0, end) +
-         fmt::format("... {} lines more; the window shows all of it\n", left);
+  if (says({"drag", "press play", "blue mark"})) {
+    add("Here `do theatre at CYCLE` goes to another time.");
+  }
+  if (says({"the field above", "into the field"})) {
+    add("Here `do open layout EXPRESSION` is the field.");
+  }
+  return out;
 }
 
 // A learner at a terminal: what is typed is an answer, or one of a few words.
@@ -131,7 +155,9 @@ class Reading {
       }
       move(std::string(typed));
     } else if (typed == "hint") {
-      say(execute(session_, workshop_, "hint"));
+      hint();
+    } else if (typed == "inspect" || typed == "inspector") {
+      inspect();
     } else if (word == "words" || word == "glossary") {
       say(execute(session_, workshop_, fmt::format("glossary {}", rest)));
     } else if (word == "do") {
@@ -140,6 +166,27 @@ class Reading {
       say(execute(session_, workshop_, fmt::format("answer {}", word == "answer" ? rest : typed)));
     }
     return true;
+  }
+
+  // As the window says it; but the word for other numbers is another one here.
+  void hint() {
+    const auto said = execute(session_, workshop_, "hint");
+    const std::optional<LessonPanel> panel = lesson_panel(session_);
+    if (!said || !panel || !panel->question || panel->question->told.empty()) return say(said);
+    print(wrapped(fmt::format("The answer is {}.{}", panel->question->told,
+                              panel->question->draws ? " `again` asks with other numbers." : "")));
+  }
+
+  void inspect() {
+    std::string out;
+    for (const InspectorSection& section : inspector(session_)) {
+      if (section.lines.empty()) continue;
+      out += fmt::format("{}\n", section.title);
+      for (const auto& [name, value] : section.lines) {
+        out += fmt::format("  {}  {}\n", name, value);
+      }
+    }
+    show_page(out.empty() ? "Nothing is picked; `do pick ROW COLUMN` picks.\n" : out);
   }
 
   bool next() {
@@ -177,8 +224,11 @@ class Reading {
         workshop_.wait_check();
         take_check(session_, workshop_);
       }
-      print(wrapped(session_.message.text));
+      print(wrapped(answer ? session_.message.text : answer.error().sentence));
       if (!answer) return;
+      if (session_.problem) return print(wrapped(session_.problem->sentence));
+      if (first_word(command).first == "pick") return inspect();
+      if (first_word(command).first == "export") return;
     }
     show_view();
   }
@@ -187,7 +237,19 @@ class Reading {
     const LessonPanel panel = *lesson_panel(session_);
     print(fmt::format("\n{}, step {} of {}: {}\n\n", panel.title, panel.step + 1, panel.steps,
                       panel.heading));
-    for (const LessonBlock& block : panel.blocks) show_block(block);
+    std::string said;
+    bool list = false;
+    for (const LessonBlock& block : panel.blocks) {
+      const bool item = block.kind == LessonPart::Kind::item;
+      if (list && !item) print("\n");
+      list = item;
+      show_block(block);
+      said += plain_text(block.spans) + " ";
+    }
+    if (list) print("\n");
+    if (panel.question) said += plain_text(panel.question->question);
+    const std::string here = said_for_terminal(said, session_.state);
+    if (!here.empty()) print(wrapped(here) + "\n");
     show_view();
     if (panel.question) {
       print(wrapped("Exercise. " + plain_text(panel.question->question)));
@@ -198,7 +260,7 @@ class Reading {
 
   void show_block(const LessonBlock& block) {
     if (block.picture) {
-      print(shortened(text_for(*block.picture, block.choice, light_theme(), "-")) + "\n");
+      show_grids(*block.picture, block.choice);
     } else if (block.kind == LessonPart::Kind::item) {
       print(wrapped("- " + plain_text(block.spans)));
     } else {
@@ -211,25 +273,71 @@ class Reading {
   void show_view() {
     const ViewState& state = session_.state;
     if (state.view == ViewName::layout) {
-      if (!state.layout) return;
-      print(shortened(text_for(*state.layout, layout_choice(session_), light_theme(), "-")) + "\n");
+      if (state.layout) show_grids(*state.layout, layout_choice(session_));
       return;
     }
-    if (state.kernel) print(fmt::format("{}: {}\n", state.kernel->name, state.kernel->launch));
-    if (state.result) {
-      print(outcome_of(*state.result, false) + "\n");
-      if (state.result->diff) print(text(*state.result->diff));
+    if (state.kernel && !shows_layout(state.view)) {
+      print(wrapped(fmt::format("{}: {}", state.kernel->name, state.kernel->launch)));
     }
-    if (const auto page = view_of(state.view).text; page && !emptiness(session_)) {
-      print("\n" + shortened(page(session_)));
+    if (state.result) {
+      print(wrapped(outcome(*state.result)));
+      if (state.view == ViewName::diff && state.result->diff) {
+        const std::string all = text(*state.result->diff);
+        print(all.substr(0, all.find("first ")));  // the map of the page says where
+      }
+    }
+    const std::optional<std::string> page = view_page(session_, kWidest);
+    if (!page) return print(wrapped(fmt::format("This view is a picture. {}", elsewhere())) + "\n");
+    show_page(*page);
+  }
+
+  // Of a deadlock its cause in a few sentences, and not all that every warp waits for.
+  static std::string outcome(const RunResult& result) {
+    for (const Report& report : result.reports) {
+      if (!report.deadlock || report.deadlock->sentence.empty()) continue;
+      return fmt::format("{}: deadlock. {}", result.kernel.name, report.deadlock->sentence);
+    }
+    return outcome_of(result, false);
+  }
+
+  void show_grids(const LayoutView& view, const LayoutChoice& choice) {
+    const std::string page =
+        small_text_for(view, choice, light_theme(), kWidest, static_cast<int>(kTallest));
+    if (page.empty()) {
+      return print(
+          wrapped(fmt::format("{} is too large for characters. {}", view.title(), elsewhere())) +
+          "\n");
+    }
+    show_page(page, false);
+  }
+
+  // `narrow`: it may have lines that are too long; else they are short enough, and may have
+  // colours.
+  void show_page(const std::string& page, bool narrow = true) {
+    std::size_t left = 0;
+    constexpr int unlimited = 1 << 20;
+    print(cut_page(page, narrow ? kWidest : unlimited, kTallest, left));
+    if (left > 0) {
+      print(
+          wrapped(fmt::format("... {} line{} more. {}", left, left == 1 ? "" : "s", elsewhere())));
     }
     print("\n");
+  }
+
+  // Where all of the view is to be seen: told at length once.
+  std::string elsewhere() {
+    if (std::exchange(told_elsewhere_, true)) return "`do export F.png` writes all of it.";
+    const LessonPlace& place = session_.state.lesson;
+    return fmt::format(
+        "`do export F.png` writes all of it, and `tilescope gui --do 'lesson {} {}'` shows it.",
+        place.open() ? place.open()->name : "", place.step + 1);
   }
 
   Terminal& terminal_;
   Session session_;
   AppBackend workshop_;
   bool asks_ = false;
+  bool told_elsewhere_ = false;
 };
 
 nlohmann::ordered_json step_json(const LessonStep& step, const PosedStep& posed) {
@@ -240,7 +348,7 @@ nlohmann::ordered_json step_json(const LessonStep& step, const PosedStep& posed)
       if (!part.colour.empty()) text.back()["colour"] = part.colour;
       continue;
     }
-    text.push_back({{"text", part.text},
+    text.push_back({{"text", without_links(part.text)},
                     {"kind", part.kind == LessonPart::Kind::term   ? "term"
                              : part.kind == LessonPart::Kind::item ? "item"
                                                                    : "paragraph"}});
@@ -248,7 +356,7 @@ nlohmann::ordered_json step_json(const LessonStep& step, const PosedStep& posed)
   nlohmann::ordered_json out = {
       {"title", step.title}, {"blocks", std::move(text)}, {"commands", posed.commands}};
   if (posed.exercise) {
-    out["exercise"] = {{"question", posed.exercise->question},
+    out["exercise"] = {{"question", without_links(posed.exercise->question)},
                        {"form", posed.exercise->form},
                        {"hints", posed.exercise->hints}};
     RunEvidence nothing_ran;

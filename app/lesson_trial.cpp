@@ -9,6 +9,7 @@
 #include "app/scratch.h"
 #include "app/window_backend.h"
 #include "core/profile/run_time.h"
+#include "core/run/deadlock_cause.h"
 #include "viz/commands/commands.h"
 #include "viz/session/result_view.h"
 
@@ -20,6 +21,7 @@ std::string problem_of(const RunResult& result) {
   for (const Weight weight : {Weight::fault, Weight::hazard}) {
     for (const Report& report : result.reports) {
       if (report.weight == weight) {
+        if (report.deadlock && !report.deadlock->sentence.empty()) return report.deadlock->sentence;
         return fmt::format("{} ({})", report.sentence, place_text(report.site));
       }
     }

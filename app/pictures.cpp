@@ -86,4 +86,28 @@ std::string text_for(const LayoutView& view, const LayoutChoice& choice, const T
   return paint_text(page, terminal ? terminal_colours() : TextColours::none);
 }
 
+std::string small_text_for(const LayoutView& view, const LayoutChoice& choice, const Theme& theme,
+                           int columns, int lines) {
+  const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+  winsize size{};
+  if (terminal && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
+    columns = std::min<int>(columns, size.ws_col);
+  }
+  const auto painted = [&](const TextPage& page) {
+    return paint_text(page, terminal ? terminal_colours() : TextColours::none);
+  };
+  // Half of it has to be there.
+  const auto fits = [&](int only) {
+    const TextPage whole = text_page(view, choice, theme, 0, only);
+    std::size_t wide = 0;
+    for (int i = 0; i < whole.rows(); ++i) wide = std::max(wide, whole.row(i).size());
+    return static_cast<int>(wide) <= 2 * columns && whole.rows() <= 2 * lines;
+  };
+  TextPage all = text_page(view, choice, theme, columns);
+  if (all.rows() <= lines && fits(-1)) return painted(all);
+  const int last = static_cast<int>(view.panels().size()) - 1;
+  if (last > 0 && fits(last)) return painted(text_page(view, choice, theme, columns, last));
+  return last == 0 && fits(-1) ? painted(all) : "";
+}
+
 }  // namespace tilescope

@@ -21,4 +21,10 @@ bool asks_for_text(std::string_view path);
 std::string text_for(const LayoutView& view, const LayoutChoice& choice, const Theme& theme,
                      std::string_view path);
 
+// The same for the terminal, or where stdout is none in plain characters, at most so wide and so
+// high. Where all of it is higher, its last grid alone; empty where that is so large, too, that
+// most of it would be missing.
+std::string small_text_for(const LayoutView& view, const LayoutChoice& choice, const Theme& theme,
+                           int columns, int lines);
+
 }  // namespace tilescope

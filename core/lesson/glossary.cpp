@@ -15,13 +15,19 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// What stands between backquotes is code and not words.
-std::string without_code(std::string_view text) {
+// What stands between backquotes is code and not words; what is linked says by itself what it is.
+std::string bare_words(std::string_view text) {
   std::string out;
   bool code = false;
-  for (const char c : text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
     if (c == '`') code = !code;
-    out += code || c == '`' ? ' ' : c;
+    if (const TermLink link = term_link(text.substr(at)); !code && link.length > 0) {
+      out += fmt::format(" {} ", link.term);
+      at += link.length - 1;
+    } else {
+      out += code || c == '`' ? ' ' : c;
+    }
   }
   return out;
 }
@@ -47,10 +53,33 @@ std::string words_of(const LessonStep& step) {
     for (const std::string& hint : step.exercise->hints) all += " \n " + hint;
     for (const LessonMistake& mistake : step.exercise->mistakes) all += " \n " + mistake.sentence;
   }
-  return lower(without_code(all));
+  return lower(bare_words(all));
 }
 
 }  // namespace
+
+TermLink term_link(std::string_view text) {
+  if (text.empty() || text[0] != '[') return {};
+  const std::size_t middle = text.find("](");
+  const std::size_t end = middle == text.npos ? text.npos : text.find(')', middle);
+  if (end == text.npos || text.substr(1, middle - 1).find('[') != text.npos) return {};
+  return {text.substr(1, middle - 1), text.substr(middle + 2, end - middle - 2), end + 1};
+}
+
+std::string without_links(std::string_view markdown) {
+  std::string out;
+  bool code = false;
+  for (std::size_t at = 0; at < markdown.size(); ++at) {
+    if (markdown[at] == '`') code = !code;
+    if (const TermLink link = term_link(markdown.substr(at)); !code && link.length > 0) {
+      out += link.words;
+      at += link.length - 1;
+    } else {
+      out += markdown[at];
+    }
+  }
+  return out;
+}
 
 bool has_form(const LessonTerm& term, std::string_view word) {
   const std::string wanted = lower(word);

@@ -27,4 +27,15 @@ std::vector<GlossaryEntry> glossary(std::span<const Lesson> lessons);
 // looked at.
 std::vector<std::string> early_words(std::span<const Lesson> lessons);
 
+// Text with `[words](term)` as its words alone: what is told where nothing can be clicked.
+std::string without_links(std::string_view markdown);
+
+// Such a link at the beginning of a text: its words, its term (empty: these words are explained by
+// nothing), and its length with all brackets; 0: there is none.
+struct TermLink {
+  std::string_view words, term;
+  std::size_t length = 0;
+};
+TermLink term_link(std::string_view text);
+
 }  // namespace tilescope

@@ -8,7 +8,10 @@
 //     about: from coordinates to offsets     one line
 //     ```
 //     ## A step                              as many as wanted
-//     Text with `code`, and lists:           paragraphs, and lines that begin with "- "
+//     Text with `code`, and lists:           paragraphs, and lines that begin with "- ".
+//                                            Words that a term has explained lead to it, several
+//                                            words before one of them; [words](term) leads to that
+//                                            one, and [words]() to none
 //     ```do                                  window commands, one a line: the step's view.
 //     open layout (4,8):(8,1)                Every step has one
 //     ```

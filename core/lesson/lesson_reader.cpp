@@ -7,6 +7,7 @@
 #include <charconv>
 #include <memory>
 
+#include "core/lesson/glossary.h"
 #include "core/lesson/pose.h"
 
 namespace tilescope {
@@ -264,9 +265,9 @@ class LessonReader {
     if (error_ || lesson_.steps.empty()) return;
     LessonStep& done = step();
     for (const LessonPart& part : done.parts) {
-      if (part.kind != LessonPart::Kind::picture) done.words += words_in(part.text);
+      if (part.kind != LessonPart::Kind::picture) done.words += words_in(without_links(part.text));
     }
-    if (done.exercise) done.words += words_in(done.exercise->question);
+    if (done.exercise) done.words += words_in(without_links(done.exercise->question));
     if (done.words > most_words) {
       return fail(done.line, fmt::format("The step `{}` has {} words; a step has {} at most.",
                                          done.title, done.words, most_words));

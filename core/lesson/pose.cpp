@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "core/lesson/numbers.h"
-
 namespace tilescope {
 namespace {
 
@@ -17,9 +15,22 @@ void fill(std::string& text, const Drawn& numbers, std::optional<Error>& problem
   }
 }
 
+// Of number_of({EXPRESSION}, NOUN): what slips in computing the expression lead to.
+std::vector<NumberSlip> slips_of(std::string_view checker, const Drawn& numbers) {
+  constexpr std::string_view kBegin = "number_of({";
+  if (checker.substr(0, kBegin.size()) != kBegin) return {};
+  checker.remove_prefix(kBegin.size());
+  const std::size_t end = checker.find('}');
+  const bool whole =
+      end + 1 < checker.size() && (checker[end + 1] == ',' || checker[end + 1] == ')');
+  if (end == std::string_view::npos || !whole) return {};
+  return number_slips(checker.substr(0, end), numbers);
+}
+
 PosedExercise posed_exercise(const Exercise& exercise, const Drawn& numbers,
                              std::optional<Error>& problem) {
-  PosedExercise posed{exercise.question, exercise.checker, {}, exercise.hints, exercise.mistakes};
+  PosedExercise posed{exercise.question, exercise.checker,  {},
+                      exercise.hints,    exercise.mistakes, slips_of(exercise.checker, numbers)};
   fill(posed.question, numbers, problem);
   fill(posed.checker, numbers, problem);
   for (std::string& hint : posed.hints) fill(hint, numbers, problem);
@@ -67,6 +78,9 @@ Judgement judge(const PosedExercise& exercise, std::string_view answer,
   }
   for (const Task::Slip& slip : (*task)->slips()) {
     if (slip.answer == *read) return {Is::wrong, slip.sentence};
+  }
+  for (const NumberSlip& slip : exercise.slips) {
+    if (Reply(slip.number) == *read) return {Is::wrong, slip.sentence};
   }
   return {Is::wrong, (*task)->explain(*read)};
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/lesson/lesson.h"
+#include "core/lesson/numbers.h"
 #include "core/lesson/task.h"
 
 namespace tilescope {
@@ -18,6 +19,7 @@ struct PosedExercise {
   std::string form;     // how an answer is written: "a number, such as 12"
   std::vector<std::string> hints;
   std::vector<LessonMistake> mistakes;
+  std::vector<NumberSlip> slips = {};  // of a checker that asks for a number of an expression
 };
 
 struct PosedStep {

@@ -44,6 +44,8 @@ struct RunFacts {
   struct Stuck {
     std::string barrier;
     std::vector<std::uint32_t> warps;
+    bool cause = false;     // nobody waits for it only because others wait
+    std::string because{};  // where it is none: "warps 5-7 would arrive, and wait for free"
   };
   std::vector<Stuck> stuck;
 

@@ -57,8 +57,11 @@
 //     waits_for(WARP, CYCLE)       the barrier that a warp waits for, or none
 //     stages_of()                  how many stages the ring has
 //     bound_of()                   what bounds it; may be answered before the run, and is judged
-//     then stuck_barrier() stuck_warp() of a deadlock: a barrier that somebody waits for; one who
-//     does fault_line()                 the source line of the first fault, else hazard
+//                                  then
+//     stuck_barrier() stuck_warp() of a deadlock: a barrier that somebody waits for; one who does
+//     stuck_barrier(cause)         the one for which nobody is left: others are waited for because
+//                                  of it
+//     fault_line()                 the source line of the first fault, else hazard
 //     bug_line(FILE)               a line of its source that FILE, the right one, does not have
 //
 // Judged by a run of their own:

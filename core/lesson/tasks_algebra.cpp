@@ -54,13 +54,30 @@ class SameFunction : public LayoutTask {
  public:
   SameFunction(const Layout& want, std::string noun) : LayoutTask(want), noun_(std::move(noun)) {}
 
+  // Two strides in each other's places.
+  std::vector<Slip> slips() const override {
+    std::vector<Slip> out;
+    for (int i = 0; i < want_.modes.leaves; ++i) {
+      for (int k = i + 1; k < want_.modes.leaves; ++k) {
+        Layout other = want_;
+        std::swap(other.modes.leaf[i].stride, other.modes.leaf[k].stride);
+        if (other == want_) continue;
+        const auto stride = [&](int leaf) { return text(want_.modes.leaf[leaf].stride); };
+        out.push_back({other, fmt::format("The strides {} and {} have changed places: each stands "
+                                          "below the extent of its own direction.",
+                                          stride(i), stride(k))});
+      }
+    }
+    return out;
+  }
+
  protected:
   std::string other_size(std::int64_t has, std::int64_t wants) const override {
     return fmt::format("Yours is for {} {}s, and there are {}.", has, noun_, wants);
   }
   std::string differs(std::int64_t at, std::int64_t yours) const override {
-    return fmt::format("Yours leads {} {} to {}, and it is at {}. Those before it are right.",
-                       noun_, at, yours, want_(at));
+    return fmt::format("Yours leads {} {} to {}, and it is at {}.{}", noun_, at, yours, want_(at),
+                       at > 0 ? " Those before it are right." : "");
   }
 
  private:
@@ -195,12 +212,17 @@ Made make_complement_of(Operands& operands) {
 
 class DivideMode : public LayoutTask {
  public:
-  DivideMode(const Layout& want, const Layout& other, bool tiles)
-      : LayoutTask(want), other_(other), tiles_(tiles) {}
+  // `indices`: the same of the layout that answers every index itself: the tiler, or its
+  // complement.
+  DivideMode(const Layout& want, const Layout& other, const Layout& indices, bool tiles)
+      : LayoutTask(want), other_(other), indices_(indices), tiles_(tiles) {}
 
   std::vector<Slip> slips() const override {
     return {{other_, tiles_ ? "That walks inside one tile. Asked is where the tiles begin."
-                            : "That says where the tiles begin. Asked is the inside of one."}};
+                            : "That says where the tiles begin. Asked is the inside of one."},
+            {indices_, fmt::format("That is {}, which has indices. The divided layout says which "
+                                   "offsets these indices have.",
+                                   tiles_ ? "the complement of the tiler" : "the tiler itself")}};
   }
 
  protected:
@@ -220,7 +242,7 @@ class DivideMode : public LayoutTask {
   }
 
  private:
-  Layout other_;
+  Layout other_, indices_;
   bool tiles_;
 };
 
@@ -234,7 +256,12 @@ Made make_divide_mode(Operands& operands) {
   if (which > 1) operands.fail("The mode is 0, a tile, or 1, the tiles.");
   const Layout want = operands.take(get(divided, which > 0 ? 1 : 0));
   const Layout other = operands.take(get(divided, which > 0 ? 0 : 1));
-  return made<DivideMode>(operands, want, other, which == 1);
+  const Layout plain = operands.take(make_layout(layout.shape()));
+  const Layout of_indices =
+      operands.problem() ? Layout() : operands.take(zipped_divide(plain, tiler));
+  const Layout indices =
+      operands.problem() ? Layout() : operands.take(get(of_indices, which > 0 ? 1 : 0));
+  return made<DivideMode>(operands, want, other, indices, which == 1);
 }
 
 constexpr std::array kRows = {

@@ -33,15 +33,14 @@ class OffsetOf : public Task {
       reversed += flat.leaf[i].value * stride.leaf[flat.leaves - 1 - i].value;
       sum += flat.leaf[i].value;
     }
-    return {
+    std::vector<Slip> out = {
         {reversed, fmt::format("Each number goes with the stride in its own place. You paired {} "
                                "with the strides {} the other way round.",
                                text(flat), text(stride))},
         {index_,
          given_as_index()
-             ? fmt::format("{} is the number of the coordinate. {} The strides {} say where it "
-                           "is.",
-                           index_, whose(), text(stride))
+             ? fmt::format("{} is the index. {} The strides {} say where that is.", index_, whose(),
+                           text(stride))
              : fmt::format("{} is the number of {} when coordinates are counted, first mode "
                            "fastest. The strides {} say where it is.",
                            index_, text(coordinate_), text(stride))},
@@ -49,19 +48,35 @@ class OffsetOf : public Task {
          fmt::format("That counts along the rows. Nothing says that rows are contiguous here: the "
                      "strides are {}.",
                      text(stride))},
-        {sum, fmt::format("You added the numbers of {}; each is multiplied by its stride first.",
-                          text(flat))},
+        {sum, "You added the numbers of the coordinate; each is multiplied by its stride first."},
     };
+    if (!layout_.swizzle.identity()) {
+      out.insert(out.begin(),
+                 {sum_of_strides(flat),
+                  "That is the offset before the swizzle, which changes some of its bits."});
+    }
+    if (!given_as_index()) return out;
+    if (index_ >= shape.leaf[0].value) {
+      out.push_back({index_ * stride.leaf[0].value,
+                     fmt::format("That goes {} steps in one direction, and there are only {} "
+                                 "elements in it: then the next one moves on.",
+                                 index_, shape.leaf[0].value)});
+    }
+    out.push_back({at_row_major(index_),
+                   "You counted with the last mode fastest, as NumPy does. Here the first mode "
+                   "moves fastest."});
+    return out;
   }
 
   std::string explain(const Reply& wrong) const override {
     const std::string owner = owners_text(layout_, number_in(wrong));
+    const std::string swizzled = layout_.swizzle.identity() ? "" : ", then swizzle the sum";
     const std::string rule =
         given_as_index()
-            ? fmt::format("{} Multiply each of its numbers by its stride in {} and add.", whose(),
-                          text(layout_.stride()))
-            : fmt::format("Multiply each number of {} by its stride in {} and add.",
-                          text(coordinate_), text(layout_.stride()));
+            ? fmt::format("{} Multiply each of its numbers by its stride in {} and add{}.", whose(),
+                          text(layout_.stride()), swizzled)
+            : fmt::format("Multiply each number of {} by its stride in {} and add{}.",
+                          text(coordinate_), text(layout_.stride()), swizzled);
     if (owner.empty()) {
       return fmt::format("No coordinate of {} has offset {}. {}", text(layout_), text(wrong), rule);
     }
@@ -73,10 +88,39 @@ class OffsetOf : public Task {
   bool given_as_index() const {
     return text(coordinate_) != coordinate_text(index_, layout_.shape());
   }
+  // How the coordinate is found, which is for the learner to do.
   std::string whose() const {
-    return fmt::format("{} {} is the coordinate {} of the shape {}.",
-                       coordinate_.scalar() ? "Index" : "Here", text(coordinate_),
-                       coordinate_text(index_, layout_.shape()), text(layout_.shape()));
+    const std::string asked = text(coordinate_), shape = text(layout_.shape());
+    return coordinate_.scalar()
+               ? fmt::format(
+                     "Which coordinate of the shape {} has the index {}, first mode "
+                     "fastest?",
+                     shape, asked)
+               : fmt::format(
+                     "Write {} as a coordinate of the shape {}: a number of a nested mode "
+                     "is an index in it.",
+                     asked, shape);
+  }
+  std::int64_t sum_of_strides(const Tuple& flat) const {
+    std::int64_t sum = layout_.offset.value;
+    for (int i = 0; i < flat.leaves; ++i)
+      sum += flat.leaf[i].value * layout_.stride().leaf[i].value;
+    return sum;
+  }
+  // The offset of the coordinate that has this index where the last mode is the fastest.
+  std::int64_t at_row_major(std::int64_t index) const {
+    const Tuple shape = layout_.shape();
+    std::int64_t place = 0, each = 1;
+    std::vector<std::int64_t> digits(static_cast<std::size_t>(shape.leaves));
+    for (int i = shape.leaves; i-- > 0;) {
+      digits[static_cast<std::size_t>(i)] = index % shape.leaf[i].value;
+      index /= shape.leaf[i].value;
+    }
+    for (int i = 0; i < shape.leaves; ++i) {
+      place += digits[static_cast<std::size_t>(i)] * each;
+      each *= shape.leaf[i].value;
+    }
+    return layout_(place);
   }
 
   Layout layout_;
@@ -111,9 +155,8 @@ class CoordinateOf : public Task {
     const auto index = at ? index_inside(*at, layout_.shape()) : std::nullopt;
     if (!index) {
       return fmt::format(
-          "{} is no coordinate of a layout of shape {}: each number is below its "
-          "extent.",
-          text(wrong), text(layout_.shape()));
+          "{} is no coordinate here: there are {} numbers in it, each from 0 on and below {}.",
+          text(wrong), layout_.shape().rank(), text(layout_.shape()));
     }
     const std::string is = fmt::format("{} has offset {}, and {} is asked for.", text(*at),
                                        layout_(*index), layout_(index_));
@@ -197,19 +240,21 @@ class ExtentOf : public Task {
               {end, "That is how far the offsets reach. Asked is how many elements there are."}};
     }
     return {{count,
-             "That is how many elements there are. Their offsets leave holes or meet, so "
-             "they reach elsewhere."},
+             "That is how many elements there are. Asked is how far their offsets reach: between "
+             "them may be gaps, and several elements may have one offset."},
             {end - 1, "That is the largest offset. Offsets begin at 0, so one more is needed."},
             added};
   }
   std::string explain(const Reply& wrong) const override {
-    const std::int64_t count = size(layout_).value;
     if (!reach_) {
       return fmt::format("It has not {} elements. Count the coordinates of the shape {}.",
                          text(wrong), text(layout_.shape()));
     }
-    return fmt::format("The offsets do not end below {}. The last coordinate, {}, has the largest.",
-                       text(wrong), coordinate_text(count - 1, layout_.shape()));
+    return fmt::format("{} Take the largest offset, and one more.",
+                       number_in(wrong) > cosize(layout_).value
+                           ? fmt::format("The offsets do not reach so far: {} is none of them.",
+                                         number_in(wrong) - 1)
+                           : fmt::format("Not all offsets are below {}.", text(wrong)));
   }
 
  private:

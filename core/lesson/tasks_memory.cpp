@@ -73,6 +73,8 @@ class BankOf : public Task {
       out.push_back({bank(byte_), "That is its bank without the swizzle."});
     }
     out.push_back({byte_ / bank_bytes, "That is the word. Banks begin again after 32 words."});
+    out.push_back({swizzle_of(mode_)(byte_) / bank_bytes,
+                   "That is the word after the swizzle. Banks begin again after 32 words."});
     out.push_back({byte_ % banks, "That counts bytes. A bank gives words of 4 bytes."});
     return out;
   }
@@ -112,14 +114,25 @@ class WaysOf : public Task {
     out.push_back({is_.ideal, fmt::format("So many would do if no bank had to give two words to "
                                           "lanes that are served together. Bank {} gives {}.",
                                           is_.worst_bank, is_.worst_words)});
+    out.push_back(
+        {lanes_, "So many it takes where all lanes ask one bank, each for another word."});
+    const std::int64_t groups = std::max<std::int64_t>(1, is_.ideal);
+    if (groups > 1 && is_.wavefronts % groups == 0) {
+      out.push_back({is_.wavefronts / groups,
+                     fmt::format("That is for the lanes that are served together, {} of them. The "
+                                 "warp has {} such groups.",
+                                 lanes_ / groups, groups)});
+    }
     return out;
   }
   std::string explain(const Reply& wrong) const override {
+    const std::int64_t groups = std::max<std::int64_t>(1, is_.ideal);
     return fmt::format(
-        "Not {}: {} lanes are served together. Of those, look for the bank that most lanes ask "
-        "for another word: they take as many wavefronts as it has words to give. Add that up over "
-        "all {} lanes.",
-        text(wrong), lanes_ / std::max<std::int64_t>(1, is_.ideal), lanes_);
+        "Not {}. {} lanes are served together. Among them, find the bank that is asked for the "
+        "most different words: they take that many wavefronts.{}",
+        text(wrong), lanes_ / groups,
+        groups == 1 ? ""
+                    : fmt::format(" Do so for each of the {} groups of lanes, and add.", groups));
   }
 
  private:
@@ -200,7 +213,8 @@ Made make_swizzle_for(Operands& operands) {
 
 class SectorsOf : public Task {
  public:
-  explicit SectorsOf(const WarpRequests& requests) : is_(coalescing(requests)) {
+  explicit SectorsOf(const WarpRequests& requests)
+      : is_(coalescing(requests)), lanes_(requests.lanes) {
     for (const TouchedSectors& each : sectors_of(requests)) {
       for (const TouchedSector& sector : each.sectors) sectors_.push_back(sector.sector);
     }
@@ -211,7 +225,10 @@ class SectorsOf : public Task {
   std::vector<Slip> slips() const override {
     return {{is_.ideal, "So many would hold these bytes if they were neighbours."},
             {is_.lines, "Those are lines of 128 bytes. A sector is 32 bytes, a quarter of a line."},
-            {is_.bytes, "Those are the bytes that are asked for."}};
+            {is_.bytes, "Those are the bytes that are asked for."},
+            {lanes_,
+             "That would be a sector for each lane. Lanes whose bytes lie in one sector "
+             "share it."}};
   }
   std::string explain(const Reply& wrong) const override {
     std::string first;
@@ -226,6 +243,7 @@ class SectorsOf : public Task {
 
  private:
   Coalescing is_;
+  std::int64_t lanes_;
   std::vector<std::int64_t> sectors_;
 };
 
@@ -395,10 +413,16 @@ class InstructionDescriptor : public Task {
   }
   std::string explain(const Reply& wrong) const override {
     const auto n = static_cast<std::uint32_t>(number_in(wrong));
+    const auto d_type = [](std::uint32_t d) {
+      return d == 0 ? std::string("f16") : d == 1 ? "f32" : fmt::format("type {}", d);
+    };
+    const auto type = [](std::uint32_t of) {
+      return of == 0 ? std::string("f16") : of == 1 ? "bf16" : fmt::format("type {}", of);
+    };
     return fmt::format(
         "0x{:08x} says D {}, A {}, B {}, N {} and M {}; wanted are D {}, A {}, B {}, N {}, M {}.",
-        n, n >> 4 & 3, n >> 7 & 7, n >> 10 & 7, (n >> 17 & 63) * 8, (n >> 24 & 31) * 16, d_, a_, b_,
-        n_, m_);
+        n, d_type(n >> 4 & 3), type(n >> 7 & 7), type(n >> 10 & 7), (n >> 17 & 63) * 8,
+        (n >> 24 & 31) * 16, d_type(d_), type(a_), type(b_), n_, m_);
   }
 
  private:

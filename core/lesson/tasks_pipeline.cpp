@@ -28,7 +28,7 @@ Error no_barrier(const RunFacts& facts, std::string_view name) {
     all += fmt::format("{}{}", all.empty() ? "" : ", ", barrier.name);
   }
   return {ErrorKind::mismatch,
-          fmt::format("The run has no barrier `{}`; it has {}.", name, all.empty() ? "none" : all),
+          fmt::format("The run has no mbarrier `{}`; it has {}.", name, all.empty() ? "none" : all),
           ""};
 }
 
@@ -150,10 +150,14 @@ class Read : public AtMoment {
     if (step_ && text(wrong) == fmt::format("{}", *now.stage)) {
       return "That is the stage. Asked is the k-step that lies in it.";
     }
-    return fmt::format(
-        "Not {} at cycle {}. The stage that is read has a frame, and an arrow leads "
-        "from it to the tensor core.",
-        text(wrong), cycle_);
+    return step_ ? fmt::format(
+                       "Not {} at cycle {}. The sentence above the theatre says which k-step "
+                       "the tensor core multiplies.",
+                       text(wrong), cycle_)
+                 : fmt::format(
+                       "Not {} at cycle {}. The stage that is read has a frame, and an "
+                       "arrow leads from it to the tensor core.",
+                       text(wrong), cycle_);
   }
 
  private:
@@ -178,12 +182,24 @@ class WaitsFor : public AtMoment {
       : AtMoment(std::move(facts), cycle), warp_(warp) {}
   AnswerForm form() const override { return AnswerForm::word; }
   std::string form_words() const override { return "a barrier's name, such as full[1], or none"; }
+  bool accepts(const Reply& answer) const override {
+    const Outcome<Reply> right = solution();
+    return right && lower_case(text(*right)) == lower_case(text(answer));
+  }
   std::string explain(const Reply& wrong) const override {
+    const std::string given = lower_case(text(wrong));
+    if (given == "none") return fmt::format("Warp {} waits for something then.", warp_);
     for (const RunFacts::Moment::Wait& wait : facts_->at(cycle_).waits) {
-      if (wait.barrier == text(wrong)) {
+      if (lower_case(wait.barrier) == given) {
         return fmt::format("Warp {} waits for {}. Asked is warp {}.", wait.warp, wait.barrier,
                            warp_);
       }
+    }
+    const auto named = [&](const RunFacts::Barrier& each) {
+      return lower_case(each.name) == given;
+    };
+    if (!std::any_of(facts_->barriers.begin(), facts_->barriers.end(), named)) {
+      return no_barrier(*facts_, text(wrong)).sentence;
     }
     return fmt::format("At cycle {} nobody waits for {}.", cycle_, text(wrong));
   }
@@ -306,9 +322,11 @@ Made make_bound_of(Operands& operands) {
 
 // --- what went wrong ----------------------------------------------------------------------------
 
+// `cause`: not what is waited for because others wait, but what these wait for at last.
 class StuckAt : public Task {
  public:
-  StuckAt(Facts facts, bool warp) : facts_(std::move(facts)), warp_(warp) {}
+  StuckAt(Facts facts, bool warp, bool cause = false)
+      : facts_(std::move(facts)), warp_(warp), cause_(cause) {}
   AnswerForm form() const override { return warp_ ? AnswerForm::number : AnswerForm::word; }
   std::string form_words() const override {
     return warp_ ? "the number of a warp, such as 4" : "a barrier's name, such as full[1]";
@@ -316,6 +334,7 @@ class StuckAt : public Task {
   Outcome<Reply> solution() const override {
     if (!facts_) return not_run();
     for (const RunFacts::Stuck& each : facts_->stuck) {
+      if (cause_ && !each.cause) continue;
       if (!warp_) return Reply(each.barrier);
       if (!each.warps.empty()) return Reply(std::int64_t{each.warps.front()});
     }
@@ -325,7 +344,8 @@ class StuckAt : public Task {
     if (!facts_) return false;
     return std::any_of(facts_->stuck.begin(), facts_->stuck.end(),
                        [&](const RunFacts::Stuck& each) {
-                         if (!warp_) return Reply(each.barrier) == answer;
+                         if (cause_ && !each.cause) return false;
+                         if (!warp_) return lower_case(each.barrier) == lower_case(text(answer));
                          const std::int64_t n = number_in(answer);
                          return std::any_of(each.warps.begin(), each.warps.end(),
                                             [&](std::uint32_t warp) { return warp == n; });
@@ -333,16 +353,25 @@ class StuckAt : public Task {
   }
   std::string explain(const Reply& wrong) const override {
     if (warp_) return fmt::format("Warp {} is not among those that wait for it.", text(wrong));
+    for (const RunFacts::Stuck& each : facts_->stuck) {
+      if (lower_case(each.barrier) != lower_case(text(wrong))) continue;
+      return fmt::format("{} is waited for only because of another one{}.", each.barrier,
+                         each.because.empty() ? "" : ": " + each.because);
+    }
     return fmt::format("Nobody waits in vain for {}. Follow an arrow from a warp that waits.",
                        text(wrong));
   }
 
  private:
   Facts facts_;
-  bool warp_;
+  bool warp_, cause_;
 };
 Made make_stuck_barrier(Operands& operands) {
-  return made<StuckAt>(operands, operands.evidence().facts, false);
+  const bool cause = operands.count() == 1;
+  if (cause && operands.words(0) != "cause") {
+    operands.fail("It takes nothing, or `cause`: the barrier for which nobody is left.");
+  }
+  return made<StuckAt>(operands, operands.evidence().facts, false, cause);
 }
 Made make_stuck_warp(Operands& operands) {
   return made<StuckAt>(operands, operands.evidence().facts, true);
@@ -481,7 +510,7 @@ constexpr std::array kRows = {
     TaskRow{"waits_for", 2, 2, make_waits_for},
     TaskRow{"stages_of", 0, 0, make_stages_of},
     TaskRow{"bound_of", 0, 0, make_bound_of},
-    TaskRow{"stuck_barrier", 0, 0, make_stuck_barrier},
+    TaskRow{"stuck_barrier", 0, 1, make_stuck_barrier},
     TaskRow{"stuck_warp", 0, 0, make_stuck_warp},
     TaskRow{"fault_line", 0, 0, make_fault_line},
     TaskRow{"bug_line", 1, 1, make_bug_line},

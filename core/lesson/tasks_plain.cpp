@@ -18,14 +18,25 @@ class NumberOf : public Task {
   Outcome<Reply> solution() const override { return Reply(number_); }
   std::string explain(const Reply& wrong) const override {
     const std::int64_t n = number_in(wrong);
-    if (n == number_ + 1 || n == number_ - 1) {
-      return fmt::format("Not {}, but next to it: count once more.", n);
+    if (noun_ == "parity") {
+      if (n > 1 || n < 0) return "A parity is 0 or 1: of a phase's number whether it is odd.";
+      return fmt::format("Not {}. Which phase is it, counted from 0? Is its number odd?", n);
     }
-    const std::string what = noun_.empty() ? "" : fmt::format(" as the {}", noun_);
-    return fmt::format("{} is too {}{}.", n, number_ < n ? "much" : "little", what);
+    if (n == number_ + 1 && is_counted()) {
+      return fmt::format("Not {}. The first {} has the number 0.", n, noun_);
+    }
+    if (noun_.empty()) return fmt::format("Not {}. `hint` leads on.", n);
+    return fmt::format("Not {}. Asked is the {}; `hint` leads on.", n, noun_);
   }
 
  private:
+  // What has numbers from 0 on, and is not an amount.
+  bool is_counted() const {
+    constexpr std::array kNouns = {"stage", "row",  "column", "warp",   "tile",  "entry", "group",
+                                   "place", "lane", "step",   "k-step", "phase", "CTA",   "index"};
+    return std::find(kNouns.begin(), kNouns.end(), noun_) != kNouns.end();
+  }
+
   std::int64_t number_;
   std::string noun_;
 };

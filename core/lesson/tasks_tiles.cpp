@@ -152,10 +152,12 @@ class HolderOf : public Task {
   std::vector<Slip> slips() const override {
     const std::int64_t other =
         thread_ ? holders_.front() / owned_.threads : holders_.front() % owned_.threads;
-    return {{other, thread_
-                        ? "That is which of its values the thread holds there, not which thread "
-                          "it is."
-                        : "That is the thread. Asked is which of its values it is."}};
+    return {{other, thread_ ? fmt::format("{} is the number of the value that {} is. Asked is the "
+                                          "thread that holds it.",
+                                          other, text(at_))
+                            : fmt::format("{} is the thread that holds {}. Asked is which of its "
+                                          "values it is.",
+                                          other, text(at_))}};
   }
   std::string explain(const Reply& wrong) const override {
     const std::int64_t n = number_in(wrong), end = thread_ ? owned_.threads : owned_.values;
@@ -272,11 +274,10 @@ class TilesFor : public Task {
             {sum, "You added the tiles down and across; they are multiplied."}};
   }
   std::string explain(const Reply& wrong) const override {
-    return fmt::format(
-        "Not {}: {} rows in tiles of {}, {} columns in tiles of {}; a part of a tile "
-        "counts as one.",
-        text(wrong), cut_.shape.leaf[0].value, cut_.tile.leaf[0].value, cut_.shape.leaf[1].value,
-        cut_.tile.leaf[1].value);
+    const bool parts = cut_.whole != cut_.shape;
+    return fmt::format("Not {}: {} rows in tiles of {}, {} columns in tiles of {}{}.", text(wrong),
+                       cut_.shape.leaf[0].value, cut_.tile.leaf[0].value, cut_.shape.leaf[1].value,
+                       cut_.tile.leaf[1].value, parts ? "; a part of a tile counts as one" : "");
   }
 
  private:

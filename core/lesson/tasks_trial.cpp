@@ -105,10 +105,39 @@ class OrderOf : public Task {
       return fmt::format("Each of the {} pieces is there once: {}.", pieces_.says.size(),
                          spaced(all()));
     }
-    return trial(order).problem;
+    return in_letters(trial(order).problem, order);
   }
 
  private:
+  // The learner sees letters, and no PTX: a line of it is told as the piece that it is in.
+  std::string in_letters(const std::string& sentence, const std::string& order) const {
+    constexpr std::string_view kLine = "PTX line ";
+    std::string out;
+    for (std::size_t at = 0; at < sentence.size();) {
+      const std::size_t found = sentence.find(kLine, at);
+      const std::size_t begin = found == sentence.npos ? found : found + kLine.size();
+      std::size_t end = begin, number = 0;
+      while (end < sentence.size() && sentence[end] >= '0' && sentence[end] <= '9') {
+        number = 10 * number + static_cast<std::size_t>(sentence[end++] - '0');
+      }
+      if (found == sentence.npos || end == begin) return out + sentence.substr(at);
+      out += sentence.substr(at, found - at) + piece_at(number, order);
+      at = end;
+    }
+    return out;
+  }
+  std::string piece_at(std::size_t line, const std::string& order) const {
+    const auto lines = [](const std::string& code) {
+      return static_cast<std::size_t>(std::count(code.begin(), code.end(), '\n'));
+    };
+    std::size_t end = lines(pieces_.before);
+    if (line <= end) return "the code before the pieces";
+    for (const char piece : order) {
+      end += lines(pieces_.code[static_cast<std::size_t>(piece - 'a')]);
+      if (line <= end) return fmt::format("`{}`", piece);
+    }
+    return "the code after the pieces";
+  }
   static std::string letters(const Reply& answer) {
     std::string out;
     for (const char c : text(answer)) {

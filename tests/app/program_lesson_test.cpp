@@ -29,11 +29,11 @@ class Lessons : public Program {
   }
 };
 
-// What follows each "The answer is " up to its ". `lesson again`".
+// What follows each "The answer is " up to the end of that sentence.
 std::vector<std::string> answers_in(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   std::vector<std::string> found;
-  const std::string begin = "The answer is ", end = ". `lesson again`";
+  const std::string begin = "The answer is ", end = ". ";
   for (std::size_t at = text.find(begin); at != text.npos; at = text.find(begin, at + 1)) {
     const std::size_t from = at + begin.size();
     found.push_back(text.substr(from, text.find(end, from) - from));
@@ -90,6 +90,19 @@ TEST_P(EachLesson, IsWalkedThroughWithWrongAndRightAnswers) {
   const std::vector<std::string> right = answers_in(told.out);
   ASSERT_EQ(right.size(), exercises) << name << told.out;
   EXPECT_TRUE(has(told.out, "That was the last step")) << name;
+  // A terminal of 100 columns has room for each line, and a step is no scroll of tables.
+  std::size_t lines = 0;
+  for (std::size_t begin = 0; begin < told.out.size(); ++lines) {
+    const std::size_t end = std::min(told.out.find('\n', begin), told.out.size());
+    const std::string line = told.out.substr(begin, end - begin);
+    const auto signs = std::count_if(line.begin(), line.end(), [](char c) {
+      return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+    });
+    EXPECT_LE(signs, 100) << line;
+    begin = end + 1;
+  }
+  EXPECT_LE(lines, 90 * all.size());
+  EXPECT_FALSE(has(told.out, "`lesson again`")) << "the word here is `again`";
 
   std::string answering;
   std::size_t next = 0;
@@ -151,6 +164,36 @@ TEST_F(Lessons, TheTheatreCanBeReadInATerminal) {
   EXPECT_TRUE(told) << answer << page;
   const std::string hint = (*asked)["exercise"]["hints"][0];
   EXPECT_TRUE(has(hint, "do theatre at")) << hint;
+}
+
+// What a step's view shows, as far as characters can.
+TEST_F(Lessons, ViewsAreToldInCharacters) {
+  const auto shows = [&](const char* lesson, const char* step, std::vector<std::string> words,
+                         const std::string& typed = "") {
+    const Ended told = run({"lesson", lesson, "--step", step}, typed);
+    ASSERT_EQ(told.exit_code, 0) << told.err;
+    for (const std::string& each : words) {
+      EXPECT_TRUE(has(told.out, each)) << lesson << " " << step << ": " << each << "\n" << told.out;
+    }
+  };
+  // Lane l at float 6 * l or so: sectors; a column of 32 banks; a matrix of bits.
+  shows("global_memory", "1", {"lanes, by sectors of 32 bytes", "byte 0  | 0-7 "});
+  shows("swizzles", "3", {"  0  1  2  3  4", "31  bank\n", "phase 0", " .. .."});
+  shows("swizzles", "8", {"bits of the offset down", "(mode.bit)"});
+  shows("hgemm_v4", "4", {"Cycle 1,300. ", "stage 0 of ", "full", "warp 0: "});
+  shows("hgemm_v1", "8", {"__syncthreads()"});
+  shows("mbarriers", "2", {"full[0]", "empty[1]"});
+  shows("lowering", "10", {"extractvalue"});
+  shows("elementwise_add", "9", {"........####", "#: a part of"});
+  shows("hgemm_v1", "4",
+        {"This view is a picture. `do export F.png` writes all of it",
+         "tilescope gui --do 'lesson hgemm_v1 4'"});
+  shows("elementwise_add", "4", {"is too large for characters"});
+  // What is isolated is there alone; and what pointing would say is said by a word.
+  shows("threads", "4", {"T0", "\u00b7"});
+  shows("layouts", "1", {"`do pick ROW COLUMN` says of a cell", "offset  13"}, "inspect\n");
+  shows("layouts", "1", {"offset  21"}, "do pick 2 5\n");
+  shows("algebra", "3", {"one must divide"}, "do open layout composition((4,6):(1,5), 4:3)\n");
 }
 
 TEST_F(Lessons, TheListIsInOrderAndListsAgreeWithIt) {

@@ -130,6 +130,15 @@ TEST(LessonGlossary, FindsAWordThatIsUsedBeforeItIsExplained) {
             std::vector<std::string>{"first, step 1 says `tile`, which first, step 2 explains."});
   ASSERT_EQ(glossary(lessons).size(), 2u);
   EXPECT_EQ(glossary(lessons)[0].term.forms[0], "stride");
+  // Words that lead elsewhere, or nowhere, are not the term; and links are no words.
+  const auto links = read_lesson(
+      kHead + "## One\nA [tile]() of `[clay](tile)`, [paths](layout).\n" + kView +
+          "## Two\n```term\ntile, tiles: a part\n```\n```term\npaths: ways\n```\nTiles.\n" + kView,
+      "links");
+  ASSERT_TRUE(links.ok());
+  EXPECT_EQ(early_words({&*links, 1}), std::vector<std::string>());
+  EXPECT_EQ(links->steps[0].words, 5);
+  EXPECT_EQ(without_links("a [b c](d), `[e](f)`"), "a b c, `[e](f)`");
 }
 
 }  // namespace

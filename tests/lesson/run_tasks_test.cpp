@@ -18,12 +18,15 @@ TEST_P(MemoryTasks, TakesTheAnswerAndExplainsTheSlip) {
 INSTANTIATE_TEST_SUITE_P(
     Each, MemoryTasks,
     ::testing::Values(
-        TaskCase{"number_of(12, stage)", "12", "13", "next to it"},
-        TaskCase{"number_of(12, stage)", "12", "0x28", "40 is too much as the stage"},
         TaskCase{"coordinate_is((64,128))", "(64,128)", "(128,64)", "exchanged"},
         TaskCase{"coordinate_is((64,128))", "(64,128)", "(64,0)", "Number 1 of (64,0) is right"},
         TaskCase{"coordinate_is((64,128))", "(64,128)", "(768,0)", "No number"},
         TaskCase{"coordinate_is((64,128))", "(64,128)", "(64,128,0)", "2 numbers in"},
+        TaskCase{"number_of(12, stage)", "12", "13", "The first stage has the number 0"},
+        TaskCase{"number_of(12, number of bytes)", "12", "13", "Asked is the number of bytes"},
+        TaskCase{"number_of(1, parity)", "1", "7", "0 or 1"},
+        TaskCase{"number_of(1, parity)", "1", "0", "Is its number odd?"},
+        TaskCase{"number_of(12, stage)", "12", "0x28", "Asked is the stage"},
         TaskCase{"whether(0)", "no", "yes", "Not yes"},
         TaskCase{"choice_of(expect_tx, commit, wait)", "expect_tx", "wait", "It is not wait"},
         TaskCase{"choice_of(expect_tx, commit, wait)", "expect_tx", "fence",
@@ -34,17 +37,22 @@ INSTANTIATE_TEST_SUITE_P(
         TaskCase{"bank_of(148)", "5", "32", "0 to 31"},
         // Row 3 of 128 bytes: its first 16 bytes lie where piece 3 would: bank 12.
         TaskCase{"bank_of(384, 128B)", "12", "0", "without the swizzle"},
+        TaskCase{"bank_of(384, 128B)", "12", "108", "the word after the swizzle"},
         // A column of f32 in rows of 32: all in one bank; padded to 33: each in its own.
         TaskCase{"ways_of(32:32, 4)", "32", "1", "no bank had to"},
-        TaskCase{"ways_of(32:33, 4)", "1", "32", "most lanes"},
+        TaskCase{"ways_of(32:33, 4)", "1", "32", "each for another word"},
         // 16 bytes each of rows of 128 bytes: a phase has 8 lanes, all on banks 0 to 3.
         TaskCase{"ways_of(32:8, 16)", "32", "4", "no bank had to"},
+        TaskCase{"ways_of(32:8, 16)", "32", "8", "served together, 8 of them"},
+        TaskCase{"ways_of(32:8, 16)", "32", "5", "Do so for each of the 4 groups"},
+        TaskCase{"ways_of(32:33, 4)", "1", "7", "most different words"},
         TaskCase{"ways_of(32:8, 16, 128B)", "4", "32", "without the swizzle"},
         TaskCase{"swizzle_for(8, 128)", "128B", "64B", "take 2 wavefronts"},
         TaskCase{"swizzle_for(8, 64)", "64B", "128B", "a row has 64"},
         TaskCase{"sectors_of(32:1, 4)", "4", "128", "bytes that are asked for"},
         TaskCase{"sectors_of(32:8, 4)", "32", "4", "neighbours"},
         TaskCase{"sectors_of(32:2, 4)", "8", "2", "lines of 128"},
+        TaskCase{"sectors_of(32:2, 4)", "8", "32", "a sector for each lane"},
         TaskCase{"box_for(128, 64, 2, 128B)", "(64,128)", "(128,64)", "innermost first"},
         TaskCase{"box_for(128, 64, 2, 64B)", "(32,128)", "(64,128)", "64 bytes at most"},
         TaskCase{"box_for(128, 64, 2, 64B)", "(32,128)", "(32,64)", "4 copies; 2 are enough"},
@@ -54,9 +62,9 @@ INSTANTIATE_TEST_SUITE_P(
         TaskCase{"desc_field(start, 32768)", "2048", "32768", "units of 16 bytes"},
         TaskCase{"desc_field(advance, 128, 64, 2, 128B)", "2", "1", "next k-step"},
         // PTX ISA, instruction descriptor: D f32 1 << 4, N / 8 << 17, M / 16 << 24.
-        TaskCase{"idesc_of(f32, f16, f16, 128, 256)", "138412048", "0x08400000", "D 0"},
+        TaskCase{"idesc_of(f32, f16, f16, 128, 256)", "138412048", "0x08400000", "D f16"},
         TaskCase{"idesc_of(f32, bf16, bf16, 128, 128)", "136316048", "0x08100490",
-                 "N 64 and M 128; wanted are D 1, A 1, B 1, N 128"}));
+                 "N 64 and M 128; wanted are D f32, A bf16, B bf16, N 128"}));
 
 TEST(MemoryTasksToo, AWordMayBeOfEitherCase) {
   EXPECT_EQ(judge(asked("choice_of(L2, memory)"), "l2", {}).is, Judgement::Is::right);
@@ -69,7 +77,8 @@ TEST(MemoryTasksToo, OperandsThatMakeNoTaskAreRefused) {
         "desc_field(sbo, 128, 64, 2, none)", "desc_field(lbo, 128, 64, 2, 128B)",
         "desc_field(start, 8)", "desc_field(sbo, 128)", "idesc_of(f32, f64, f16, 128, 128)",
         "idesc_of(f32, f16, f16, 100, 128)", "choice_of(a, a)", "number_of(x)", "coordinate_is(7)",
-        "coordinate_is(((1,2),3))", "faster_than(k, 0, --tile 8x8)", "faster_than(k, 50)"}) {
+        "coordinate_is(((1,2),3))", "faster_than(k, 0, --tile 8x8)", "faster_than(k, 50)",
+        "stuck_barrier(all)"}) {
     EXPECT_FALSE(make_task(bad, {}).ok()) << bad;
   }
 }
@@ -90,7 +99,8 @@ RunEvidence ran() {
   };
   facts->bound = "load latency";
   facts->bound_says = "Bound by load latency: the tensor core is busy 20% of a CTA's time.";
-  facts->stuck = {{"full[0]", {4}}, {"empty[0]", {0, 7}}};
+  facts->stuck = {{"empty[0]", {0, 7}, false, "warp 4 would bring it, and waits for full[0]"},
+                  {"full[0]", {4}, true, ""}};
   facts->told_line = 3;
   facts->told = "nobody wrote this";
   facts->source = {"one", "  two();  // with a comment", "three", "four"};
@@ -113,7 +123,10 @@ RunEvidence ran() {
   evidence.workshop.run_program = [](std::string_view ptx, std::string_view launch) {
     EXPECT_EQ(launch, "launch");
     const bool right = ptx == "head\nC\nB\nB2\nA\ntail\n";
-    return Outcome<Trial>(Trial{right, 1e-6, right ? "" : "it deadlocks"});
+    return Outcome<Trial>(Trial{right, 1e-6,
+                                right ? ""
+                                      : "it deadlocks at PTX line 2, the copy of PTX line 4 and "
+                                        "PTX line 1 (PTX line 9)"});
   };
   evidence.workshop.run_kernel = [](std::string_view kernel) -> Outcome<Trial> {
     if (kernel == "k --m 8") return Trial{true, 10e-6, ""};
@@ -148,12 +161,16 @@ INSTANTIATE_TEST_SUITE_P(
                       TaskCase{"step_read(500)", "7", "1", "That is the stage"},
                       TaskCase{"waits_for(4, 500)", "full[0]", "empty[0]",
                                "Warp 7 waits for empty[0]"},
-                      TaskCase{"waits_for(4, 500)", "full[0]", "full[9]", "nobody waits"},
+                      TaskCase{"waits_for(4, 500)", "full[0]", "full[9]", "no mbarrier `full[9]`"},
+                      TaskCase{"waits_for(4, 500)", "full[0]", "none", "Warp 4 waits"},
                       TaskCase{"waits_for(5, 500)", "none", "full[0]", "Asked is warp 5"},
                       TaskCase{"stages_of()", "2", "4", "filled again"},
                       TaskCase{"bound_of()", "loads", "tensor", "Bound by load latency"},
-                      TaskCase{"stuck_barrier()", "full[0]", "ready", "Nobody waits in vain"},
-                      TaskCase{"stuck_warp()", "4", "5", "not among those"},
+                      TaskCase{"stuck_barrier()", "empty[0]", "ready", "Nobody waits in vain"},
+                      TaskCase{"stuck_barrier(cause)", "full[0]", "ready", "Nobody waits in vain"},
+                      TaskCase{"stuck_barrier(cause)", "full[0]", "empty[0]",
+                               "because of another one: warp 4 would bring it, and waits for full"},
+                      TaskCase{"stuck_warp()", "0", "5", "not among those"},
                       TaskCase{"fault_line()", "3", "2", "nobody wrote this"},
                       TaskCase{"bug_line(right.cu)", "3", "2", "as in the right kernel: `two();"},
                       TaskCase{"bug_line(right.cu)", "3", "9", "lines 1 to 4"},
@@ -162,7 +179,10 @@ INSTANTIATE_TEST_SUITE_P(
                       TaskCase{"bug_line(more.cu)", "3", "4", "as in the right kernel"},
                       // Where a line was taken away: on either side of the gap.
                       TaskCase{"bug_line(longer.cu)", "2", "4", "as in the right"},
-                      TaskCase{"order_of(o)", "c b a", "a b c", "it deadlocks"},
+                      // Lines of the PTX, which nobody sees, are the pieces that they are in.
+                      TaskCase{"order_of(o)", "c b a", "a b c",
+                               "it deadlocks at `a`, the copy of `b` and the code before the "
+                               "pieces (the code after the pieces)"},
                       TaskCase{"order_of(o)", "c b a", "c b", "Each of the 3 pieces"},
                       TaskCase{"faster_than(k --m 8, 80, --tile 1, --tile 2)", "--tile 2",
                                "--tile 1", "9.00 us, 90% of the 10.00 us without; wanted are 80%"},
@@ -184,7 +204,9 @@ TEST(RunTasksToo, OthersAreRightToo) {
   const auto right = [&](const std::string& checker, const std::string& answer) {
     return judge(asked(checker), answer, evidence).is == Judgement::Is::right;
   };
-  EXPECT_TRUE(right("stuck_barrier()", "empty[0]"));
+  EXPECT_TRUE(right("stuck_barrier()", "full[0]"));
+  EXPECT_TRUE(right("stuck_barrier(cause)", "FULL[0]"));
+  EXPECT_TRUE(right("waits_for(4, 500)", "Full[0]"));
   EXPECT_TRUE(right("stuck_warp()", "7"));
   EXPECT_TRUE(right("bug_line(longer.cu)", "3"));
   EXPECT_FALSE(right("bug_line(longer.cu)", "1"));

@@ -182,8 +182,9 @@ TEST(Product, PicturesFitTheirRooms) {
   for (const char* kernel : {"hgemm_v7", "wgmma_v5"}) {
     const Kernel run(kernel, {256, 256, 256});
     const auto view = run.open(4);
-    for (const Size size : {Size{300, 200}, Size{400, 264}, Size{445, 366}, Size{700, 520},
-                            Size{768, 584}, Size{1000, 700}, Size{1600, 1000}, Size{2400, 1300}}) {
+    for (const Size size :
+         {Size{300, 200}, Size{400, 264}, Size{445, 366}, Size{700, 520}, Size{696, 584},
+          Size{768, 584}, Size{1000, 700}, Size{1016, 784}, Size{1600, 1000}, Size{2400, 1300}}) {
       for (const Theme* theme : {&light_theme(), &dark_theme()}) {
         Scene scene;
         drawn(*view, scene, size, *theme, ProductSpot{ProductSpot::In::a, false, 7, 3});
@@ -244,6 +245,49 @@ TEST(Product, LowRoomsShowWhatIsCut) {
   ASSERT_LT(there, 16u);
   EXPECT_TRUE(has(low, "and " + std::to_string(16 - there) + " more, not cut"));
   EXPECT_TRUE(has(shown({400, 264}), "the products of this sum, how the number came about."));
+}
+
+// At 1280 x 800 beside a lesson there is no room for the descriptors beside the matrices: they
+// stand below them, or how the number came about does, as is asked; what is not there is named with
+// the command that shows it. A larger window has both.
+TEST(Product, ANarrowRoomHasTheDescriptorsOrTheNumber) {
+  const Kernel run("hgemm_v4", {256, 256, 256});
+  const auto view = run.open(1);
+  const auto traces = view->traces(5, 9);
+  const auto drawn_at = [&](Size size, bool number) {
+    Scene scene;
+    ProductShown shown{*view, traces, light_theme(), 5, 9};
+    shown.number_first = number;
+    draw_product(scene, shown, size);
+    return scene;
+  };
+  const auto has = [](const Scene& scene, const std::string& words) {
+    return std::any_of(scene.items.begin(), scene.items.end(), [&](const Item& item) {
+      const auto* text = std::get_if<Text>(&item);
+      return text && text->text.find(words) != std::string::npos;
+    });
+  };
+  const auto offers = [](const Scene& scene, const std::string& command) {
+    return std::any_of(scene.targets.begin(), scene.targets.end(),
+                       [&](const Target& each) { return each.command == command; });
+  };
+  const Scene bits = drawn_at({696, 584}, false), number = drawn_at({696, 584}, true);
+  EXPECT_TRUE(has(bits, "address >> 4"));
+  EXPECT_TRUE(has(bits, "61-63"));
+  EXPECT_TRUE(has(bits, "How D[5, 9] came about") != has(bits, "how the number came about"));
+  EXPECT_TRUE(offers(bits, "product show number"));
+  EXPECT_TRUE(has(number, "How D[5, 9] came about"));
+  EXPECT_TRUE(has(number, "No room for: descriptors."));
+  EXPECT_TRUE(offers(number, "product show descriptors"));
+  for (const bool first : {true, false}) {
+    const Scene both = drawn_at({1016, 784}, first), wide = drawn_at({1600, 1000}, first);
+    for (const Scene* each : {&both, &wide}) {
+      EXPECT_TRUE(has(*each, "address >> 4"));
+      EXPECT_TRUE(has(*each, "61-63"));
+      EXPECT_TRUE(has(*each, "How D[5, 9] came about"));
+      EXPECT_FALSE(has(*each, "No room for"));
+    }
+  }
 }
 
 TEST(Product, TextAndDataSayTheSame) {

@@ -41,13 +41,14 @@ inline const std::vector<std::string>& random_lines() {
       "memory order logical", "memory colour writer", "tmem colour value", "tmem colour writer",
       "matrices sums thread", "matrices sums value",
       // Its timeline.
-      "product 1", "product next", "product element 3 2", "why copies 0.5",
-      "why products 0 latency 50%", "why reset", "theatre at 150", "theatre next any",
-      "theatre back copy", "theatre follow warp 1", "timeline totals 100 300",
-      "timeline fold block 0", "timeline pin tensor core", "timeline arrows on",
-      "timeline colour step", "timeline colour unit", "memory order both", "tmem colour step",
-      "timeline range 100 900", "timeline beside on", "timeline fold baseline block 0",
-      "pick event 7", "find wait", "find nothing", "find mark tma",
+      "product 1", "product next", "product element 3 2", "product show number",
+      "product show descriptors", "why copies 0.5", "why products 0 latency 50%", "why reset",
+      "theatre at 150", "theatre next any", "theatre back copy", "theatre follow warp 1",
+      "timeline totals 100 300", "timeline fold block 0", "timeline pin tensor core",
+      "timeline arrows on", "timeline colour step", "timeline colour unit", "memory order both",
+      "tmem colour step", "timeline range 100 900", "timeline beside on",
+      "timeline fold baseline block 0", "pick event 7", "find wait", "find nothing",
+      "find mark tma",
       // And back.
       "undo", "redo"};
   return lines;

@@ -336,6 +336,7 @@ class FakeBackend : public Backend {
     return std::string(
         "# First\n```lesson\nnumber: 1\nabout: how it begins\n```\n"
         "## A grid\nA `layout` and **more**.\n```term\nstride, strides: how far.\n```\n"
+        "```term\nTV layout, TV layouts: who has what.\n```\n"
         "```do\nopen layout (4,8):(8,1)\ncolour offset\npick 1 2\n```\n"
         "## A question\nSee this stride.\n```draw\n(2,2):(1,2)\ncolour offset\n```\n"
         "```do\nopen layout ({m},8):(8,1)\nlabel coordinates\n```\n"

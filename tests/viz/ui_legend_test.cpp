@@ -41,6 +41,29 @@ TEST_F(Legend, IsFoldedWhereThereIsLittleRoom) {
   EXPECT_FALSE(shown(small));
 }
 
+// A file has a ground below all else: without one a PNG is black.
+TEST_F(Legend, AFileStandsOnTheThemesPaper) {
+  must("open add --m 7");
+  for (const char* theme : {"theme light", "theme dark"}) {
+    must(theme);
+    const Scene file = export_scene(session);
+    const auto* ground = std::get_if<Rectangle>(&file.items.front());
+    ASSERT_TRUE(ground && ground->fill) << theme;
+    EXPECT_EQ(ground->fill->role, Role::paper);
+    EXPECT_EQ(ground->box.width, file.size.width);
+    EXPECT_EQ(ground->box.height, file.size.height);
+  }
+  must("open preset 9x32");
+  const Scene grid = export_scene(session);
+  std::size_t grounds = 0;
+  for (const Item& item : grid.items) {
+    const auto* box = std::get_if<Rectangle>(&item);
+    grounds +=
+        box && box->fill && box->fill->role == Role::paper && box->box.width == grid.size.width;
+  }
+  EXPECT_EQ(grounds, 1u) << "one that is there already is enough";
+}
+
 TEST_F(Legend, TurnsWhatIsSeen) {
   must("open preset 9x32");
   (void)shown(small);

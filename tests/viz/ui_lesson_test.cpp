@@ -137,6 +137,20 @@ TEST_F(Lessons, ShowingTheViewAgainKeepsTheDesk) {
   EXPECT_TRUE(session.state.coordinates);
 }
 
+TEST_F(Lessons, ATextSaysWhichTermItsWordsLeadTo) {
+  const auto spans = spans_of("A [block index](block index) and [words](), `[a](b)` and [c] (d)");
+  ASSERT_EQ(spans.size(), 7u);
+  EXPECT_EQ(spans[1].text, "block index");
+  EXPECT_EQ(spans[1].term, "block index");
+  EXPECT_EQ(spans[3].text, "words");
+  EXPECT_EQ(spans[3].term, "");
+  EXPECT_EQ(spans[4].text, ", ");
+  EXPECT_FALSE(spans[4].term);
+  EXPECT_EQ(plain_text(spans), "A block index and words, `[a](b)` and [c] (d)");
+  must("lesson layouts");
+  EXPECT_EQ(session.state.lesson.shelf->meanings.count("tv layout"), 1u) << "in lower case";
+}
+
 TEST_F(Lessons, TwoHintsThenTheAnswerWhichDoesNotCount) {
   must("lesson layouts");
   must("lesson next");

@@ -3,6 +3,7 @@
 #include "viz/commands/overlay_sheets.h"
 #include "viz/session/lesson_evidence.h"
 #include "viz/session/lesson_panel.h"
+#include "viz/ui/rich_text.h"
 
 namespace tilescope {
 namespace {
@@ -24,6 +25,26 @@ TEST_F(LessonWindow, NextAndBackStandBelowTheText) {
   EXPECT_EQ(panel().step, 1u);
   click(back_);
   EXPECT_EQ(panel().step, 0u);
+}
+
+// Of what can be clicked nothing lies over another, at the last step neither, where the way on has
+// a longer name.
+TEST_F(LessonWindow, ButtonsStandBesideEachOther) {
+  act("lesson layouts 2");
+  settle();
+  const auto& targets = window->ring().targets();
+  std::size_t below = 0;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    if (targets[i].low.x < 912 || targets[i].low.y < 664 || targets[i].low.y > 712) continue;
+    ++below;
+    for (std::size_t k = i + 1; k < targets.size(); ++k) {
+      const auto &a = targets[i], &b = targets[k];
+      const bool over = a.low.x < b.high.x && b.low.x < a.high.x && a.low.y < b.high.y &&
+                        b.low.y < a.high.y && a.window == b.window;
+      EXPECT_FALSE(over) << a.low.x << " to " << a.high.x << ", " << b.low.x << " to " << b.high.x;
+    }
+  }
+  EXPECT_EQ(below, 3u);
 }
 
 TEST_F(LessonWindow, TheInspectorIsOneClickAway) {
@@ -58,6 +79,30 @@ TEST_F(LessonWindow, AWordIsExplainedByAClickByTheKeyboardAndInAList) {
                                    [](const SheetRow& row) { return row.current; });
   ASSERT_NE(marked, sheet.rows.end()) << session.overlay.text;
   EXPECT_EQ(session.message.text.rfind(marked->left + ": ", 0), 0u) << session.message.text;
+}
+
+// Words lead to the term that is meant: several words before one of them, and where the text says
+// so to another, or to none.
+TEST_F(LessonWindow, ATermOfSeveralWordsIsOne) {
+  const std::map<std::string, std::string> meanings = {{"index", "one"},
+                                                       {"block index", "two"},
+                                                       {"words", "three"},
+                                                       {"lanes", "four"},
+                                                       {"tmem", "five"}};
+  const auto seen = [&](const char* text) {
+    ui::KnownWords known{meanings};
+    ImGui::NewFrame();
+    ImGui::Begin("text");
+    ui::Brush brush{session.theme(), fonts, ImGui::GetWindowDrawList(), nullptr};
+    (void)ui::rich_text(brush, 0, 0, 400, spans_of(text), Role::text, &known);
+    ImGui::End();
+    ImGui::Render();
+    return known.seen;
+  };
+  EXPECT_EQ(seen("A block index."), (std::set<std::string>{"two"}));
+  EXPECT_EQ(seen("The index (block)."), (std::set<std::string>{"one"}));
+  EXPECT_EQ(seen("The [words]() are: TMEM, `index`"), (std::set<std::string>{"five"}));
+  EXPECT_EQ(seen("Its [lanes](TMEM) and lanes"), (std::set<std::string>{"five", "four"}));
 }
 
 TEST_F(LessonWindow, AnAnswerIsTypedAndEntered) {

@@ -59,11 +59,26 @@ Answer element(Session& session, std::string_view arguments) {
   session.state.view = ViewName::product;
   session.state.product.row = static_cast<std::uint32_t>(*row);
   session.state.product.column = static_cast<std::uint32_t>(*column);
+  session.state.product.number_first = true;
   const ProductShown shown = product_shown(session, *view);
   const sim::ElementTrace& t = shown.traces[view->at];
   return fmt::format("D[{}, {}]: {} before, {} after. {}.", *row, *column,
                      number_text(t.before_value), number_text(t.after_value),
                      place_text(*view, view->place(shown.row, shown.column)));
+}
+
+// Which of the two that may not have room side by side.
+Answer show_part(Session& session, std::string_view which) {
+  if (which != "number" && which != "descriptors") {
+    return usage_error(
+        "`product show` takes descriptors or number: which of them is there where there is no room "
+        "for both.");
+  }
+  session.state.view = ViewName::product;
+  session.state.product.number_first = which == "number";
+  return fmt::format(
+      "Where there is no room for both, {}.",
+      which == "number" ? "how the number came about is shown" : "the descriptors are shown");
 }
 
 // Where there is nothing to open yet, or at all, the choice is kept, and the view says why.
@@ -76,6 +91,9 @@ Answer choose(Session& session, std::string_view what, std::string_view how) {
   } else if (what == "element" && words.size() == 2 && number_in(words[0]) && number_in(words[1])) {
     choice.row = static_cast<std::uint32_t>(std::max<std::int64_t>(0, *number_in(words[0])));
     choice.column = static_cast<std::uint32_t>(std::max<std::int64_t>(0, *number_in(words[1])));
+    choice.number_first = true;
+  } else if (what == "show" && (how == "number" || how == "descriptors")) {
+    choice.number_first = how == "number";
   } else {
     return Error{ErrorKind::mismatch,
                  "No product of tensor cores is open: of a kernel that has some, `run` makes them.",
@@ -93,6 +111,7 @@ Answer run_product(Session& session, Backend&, std::string_view arguments) {
   const auto [what, how] = first_word(arguments);
   if (!index || index->size() == 0) return choose(session, what, how);
   if (what == "element") return element(session, how);
+  if (what == "show") return show_part(session, how);
   if (how.empty()) {
     if (what == "next" || what == "back") return step(session, *index, what == "next");
     if (what == "first") return show(session, 0);
@@ -119,14 +138,17 @@ Answer run_product(Session& session, Backend&, std::string_view arguments) {
     }
   }
   return usage_error(
-      "`product` takes a number, next, back, first, last, play, pause, or element ROW COLUMN: "
-      "`product 3`.");
+      "`product` takes a number, next, back, first, last, play, pause, element ROW COLUMN, or show "
+      "descriptors or number: `product 3`.");
 }
 
 constexpr std::array kProductCommands = {
-    WindowCommand{"product", "N | next | back | first | last | play | pause | element ROW COLUMN",
-                  "opens a product of tensor cores: bits, bytes, sums, and one number term by term",
-                  "product 3", "", run_product, nullptr, true},
+    WindowCommand{
+        "product",
+        "N | next | back | first | last | play | pause | element ROW COLUMN | show descriptors | "
+        "show number",
+        "opens a product of tensor cores: bits, bytes, sums, and one number term by term",
+        "product 3", "", run_product, nullptr, true},
 };
 
 }  // namespace

@@ -189,7 +189,8 @@ Outcome<std::string> give_hint(Session& session, Backend& backend) {
   const Outcome<std::string> answer = solution(exercise, evidence_of(session, backend));
   if (!answer) return answer.error();
   work.told = *answer;
-  return fmt::format("The answer is {}. `lesson again` asks with other numbers.", *answer);
+  return fmt::format("The answer is {}.{}", *answer,
+                     draws_numbers(place) ? " `lesson again` asks with other numbers." : "");
 }
 
 }  // namespace tilescope

@@ -28,6 +28,11 @@ struct Shape {
 std::vector<std::string> lines_of(const LayoutView& view, const LayoutChoice& choice,
                                   const Cell& cell, const Shape& shape) {
   if (view.inside(cell) && !view.taken(cell)) return {"\u00b7"};
+  const Focus only = view.resolved(choice.isolate);
+  if (only.on != Focus::On::nothing && only.on != Focus::On::phase && view.inside(cell) &&
+      !view.holds(only, cell)) {
+    return {"\u00b7"};
+  }
   std::vector<std::string> out = view.label(cell, choice, shape.form);
   if (!shape.form.pairs && out.size() == 2) out = {out[0] + " " + out[1]};
   if (view.panels()[static_cast<std::size_t>(cell.panel)].repeats()) {
@@ -80,14 +85,16 @@ class Page {
         beside_(most_columns > 0 ? most_columns : beside),
         shape_(shape_of(view, choice)) {}
 
-  TextPage make() {
+  // Of one panel only, or of all: -1.
+  TextPage make(int only) {
     page_.write(0, 0, view_.title(), {theme_.text, {}, true});
     int below = 2;
-    if (view_.placing() == LayoutView::Placing::product) {
+    if (view_.placing() == LayoutView::Placing::product && only < 0) {
       below = put_product(2);
     } else {
       int row = 2, column = 0;
       for (int p = 0; p < static_cast<int>(view_.panels().size()); ++p) {
+        if (only >= 0 && p != only) continue;
         const Extent extent = extent_of(p, 0, column);
         if (column > 0 && column + extent.width > beside_) row = below + 1, column = 0;
         const Extent placed = extent_of(p, 0, column);
@@ -286,9 +293,9 @@ class Page {
 }  // namespace
 
 TextPage text_page(const LayoutView& view, const LayoutChoice& choice, const Theme& theme,
-                   int most_columns) {
+                   int most_columns, int only) {
   if (view.maps_tensor_memory()) return text_map(view, choice, theme, most_columns);
-  return Page(view, choice, theme, most_columns).make();
+  return Page(view, choice, theme, most_columns).make(only);
 }
 
 }  // namespace tilescope

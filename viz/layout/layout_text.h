@@ -12,9 +12,10 @@
 
 namespace tilescope {
 
-// `most_columns`: how wide the page may be; 0: as wide as it wants to be.
+// `most_columns`: how wide the page may be; 0: as wide as it wants to be. `only`: one of the view's
+// grids, by its number; -1: all.
 TextPage text_page(const LayoutView& view, const LayoutChoice& choice, const Theme& theme,
-                   int most_columns = 0);
+                   int most_columns = 0, int only = -1);
 // TMEM as a map: a line a run of lanes, a column a run of columns that hold the same.
 TextPage text_map(const LayoutView& view, const LayoutChoice& choice, const Theme& theme,
                   int most_columns = 0);

@@ -45,9 +45,23 @@ std::optional<Operand> operand_along(const KernelCard& card, const KernelCard::T
   return {};
 }
 
+// "f16 (64, 128)" of one of shape (128, 64): what is drawn is its transpose.
+std::string turned_shape(const KernelCard::Tensor& tensor) {
+  std::vector<std::int64_t> extents = tensor.extents;
+  const std::size_t open = tensor.shape.find('(');
+  if (extents.size() < 2 || open == tensor.shape.npos) return tensor.shape;
+  std::swap(extents[extents.size() - 1], extents[extents.size() - 2]);
+  std::string out;
+  for (const std::int64_t extent : extents) {
+    out += fmt::format("{}{}", out.empty() ? "" : ", ", extent);
+  }
+  return fmt::format("{}({})", tensor.shape.substr(0, open), out);
+}
+
 void caption_of(Scene& scene, const KernelCard::Tensor& tensor, Point at, double width,
                 bool turned = false) {
-  const std::string text = fmt::format("{}{}  {}", tensor.name, turned ? "^T" : "", tensor.shape);
+  const std::string text = fmt::format("{}{}  {}", tensor.name, turned ? "^T" : "",
+                                       turned ? turned_shape(tensor) : tensor.shape);
   scene.add(words(at, fitted(text, std::max(30.0, width), small_text, Family::sans), Role::quiet));
 }
 

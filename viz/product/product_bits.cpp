@@ -15,16 +15,47 @@ bool is_idle(const sim::BitField& f) {
   return false;
 }
 
+// A's and B's have the same fields as a rule: one table of both.
+bool same_fields(const DescriptorView& a, const DescriptorView& b) {
+  return a.width == b.width &&
+         std::equal(a.fields.begin(), a.fields.end(), b.fields.begin(), b.fields.end(),
+                    [](const auto& f, const auto& g) { return f.name == g.name; });
+}
+
 }  // namespace
+
+std::vector<ProductPainter::BitColumn> ProductPainter::bit_columns() const {
+  std::vector<BitColumn> out;
+  const auto& all = v_.descriptors;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    BitColumn column{&all[i], nullptr, 0, 0};
+    if (i == 0 && all.size() > 1 && same_fields(all[0], all[1])) column.other = &all[++i];
+    const double above = column.other ? 92 : 56;
+    const auto told = std::count_if(column.d->fields.begin(), column.d->fields.end(),
+                                    [](const sim::BitField& f) { return !is_idle(f); });
+    column.most = above + bit_pitch * static_cast<double>(told + 1);
+    column.least = above + bit_pitch * 4;
+    out.push_back(column);
+  }
+  return out;
+}
+
+void ProductPainter::draw_bits_across(const std::vector<BitColumn>& columns, const Box& room) {
+  scene_.begin("bits", Box{room.x - 2, room.y - 2, room.width + 4, room.height + 4});
+  const double each = room.width / static_cast<double>(columns.size());
+  double x = room.x;
+  for (const BitColumn& column : columns) {
+    brief_ = true;
+    bare_ = column.most > room.height;
+    draw_descriptor(*column.d, column.other, {x, room.y, each - 20, room.height});
+    x += each;
+  }
+  scene_.end();
+}
 
 void ProductPainter::draw_bits(const Box& room) {
   scene_.begin("bits", Box{room.x - 2, room.y - 2, room.width + 4, room.height + 4});
   const auto& all = v_.descriptors;
-  // A's and B's have the same fields as a rule: one table of both.
-  const auto same = [](const DescriptorView& a, const DescriptorView& b) {
-    return std::equal(a.fields.begin(), a.fields.end(), b.fields.begin(), b.fields.end(),
-                      [](const auto& f, const auto& g) { return f.name == g.name; });
-  };
   // Where the room is too low for all, fields that are 0 and say nothing are told by their hints
   // alone.
   std::size_t fields = 0;
@@ -43,8 +74,7 @@ void ProductPainter::draw_bits(const Box& room) {
   double y = room.y;
   std::size_t i = 0;
   while (i < all.size() && y + 60 < room.bottom()) {
-    const bool both =
-        i == 0 && all.size() > 1 && all[0].width == all[1].width && same(all[0], all[1]);
+    const bool both = i == 0 && all.size() > 1 && same_fields(all[0], all[1]);
     y = draw_descriptor(all[i], both ? &all[1] : nullptr,
                         {room.x, y, room.width, room.bottom() - y}) +
         8;
@@ -99,7 +129,7 @@ Rgba ProductPainter::field_colour(std::size_t i) const {
 
 double ProductPainter::draw_descriptor(const DescriptorView& d, const DescriptorView* other,
                                        const Box& room) {
-  constexpr double pitch = 15.5;
+  constexpr double pitch = bit_pitch;
   scene_.begin(other ? "descriptors of A and B" : d.name);
   double y = room.y;
   for (const DescriptorView* each : {&d, other}) {

@@ -20,7 +20,10 @@ class ProductPainter {
 
  private:
   static constexpr double edge = 16, head = 58, row = 17, steps = 46;
+  static constexpr double beside_bits = 1000;  // wide: descriptors stand beside the matrices
+  static constexpr double bit_pitch = 15.5;    // of the rows of fields
   // Below these a part is left out.
+  static constexpr double least_bits = 310;  // wide, of one column of descriptors
   static constexpr double least_upper = 160;
   static constexpr Size least_number{400, 160};
 
@@ -29,10 +32,21 @@ class ProductPainter {
             Family family = Family::sans);
 
   void draw_head();
-  double draw_left_out(const std::vector<std::string>& parts, double bottom);
+  // `instead`: what `product show` would show in place of another part; empty: nothing.
+  double draw_left_out(const std::vector<std::string>& parts, double bottom,
+                       const std::string& instead);
   void draw_steps(const Box& room);
   // product_bits.cpp
   void draw_bits(const Box& room);
+  // Descriptors that are told together: one, or two of the same fields; and how high it is with all
+  // that says something, and with little of it.
+  struct BitColumn {
+    const DescriptorView* d = nullptr;
+    const DescriptorView* other = nullptr;
+    double most = 0, least = 0;
+  };
+  std::vector<BitColumn> bit_columns() const;
+  void draw_bits_across(const std::vector<BitColumn>& columns, const Box& room);
   void draw_strip_of_bits(const DescriptorView& d, const Box& room);
   void draw_axis_of_bits(const DescriptorView& d, const Box& strip);
   // `other`: of the other operand, with the same fields, told in the same rows; or null.

@@ -27,30 +27,45 @@ ProductFrame ProductPainter::paint() {
   const bool of_both = p_.a_from.matrix && p_.b_from.matrix;
   const bool strips = !v_.descriptors.empty();
   bool with_number = width >= least_number.width, with_steps = true, with_upper = true;
+  // Descriptors stand beside A, B and D; where that is too narrow, below them.
+  const std::vector<BitColumn> columns = bit_columns();
+  const double one = width / static_cast<double>(std::max<std::size_t>(1, columns.size()));
+  bool across = strips && width < beside_bits && one >= least_bits;
+  double least_across = 0, most_across = 0;
+  for (const BitColumn& each : columns) {
+    least_across = std::max(least_across, each.least);
+    most_across = std::max(most_across, each.most);
+  }
   const auto needed = [&] {
     return (with_number ? least_number.height + 12 : 0.0) + (with_steps ? steps + 8 : 0.0) +
-           (with_upper ? least_upper : 0.0);
+           (across ? least_across + 8 : 0.0) + (with_upper ? least_upper : 0.0);
   };
-  const double given = bottom - head - 8;
+  const double given = bottom - head - 8 - (across ? row + 4 : 0);  // with a line of what is not
+  if (needed() > given) (s_.number_first ? across : with_number) = false;
   if (needed() > given) with_steps = false;
-  if (needed() > given) with_number = false;
+  if (needed() > given) (s_.number_first ? with_number : across) = false;
   if (needed() > given) with_upper = false;
   if (!with_upper) out.emplace_back("A, B and D");
   const double least_bytes = of_both ? 260 : 150, least_owners = 170, least_matrices = 200;
-  const bool bits = strips && width >= 1000 && with_upper;
+  const bool bits = strips && width >= beside_bits && with_upper;
   const double left = bits ? std::min(430.0, width * 0.32) : 0;
   const bool with_owners = with_upper && width >= least_matrices + least_owners;
   const bool with_bytes =
       with_owners && bytes && width - left >= least_matrices + least_owners + least_bytes;
-  if (strips && !bits) out.emplace_back("descriptors");
+  if (strips && !bits && !across) out.emplace_back("descriptors");
   if (bytes && !with_bytes) out.emplace_back("shared memory");
   if (!with_owners) out.emplace_back("who has D");
   if (!with_steps) out.emplace_back("the products of this sum");
   if (!with_number) out.emplace_back("how the number came about");
-  if (!out.empty()) bottom -= draw_left_out(out, bottom);
+  // One of the two gives way to the other, as is asked.
+  std::string instead;
+  if (across && !with_number) instead = "number";
+  if (with_number && strips && !bits && !across && one >= least_bits) instead = "descriptors";
+  if (!out.empty()) bottom -= draw_left_out(out, bottom, instead);
   const double below = bottom - head;
   if (with_number) {
-    const double fits = below - (with_steps ? steps + 8 : 0) - (with_upper ? least_upper : 0) - 12;
+    const double fits = below - (with_steps ? steps + 8 : 0) - (with_upper ? least_upper : 0) - 12 -
+                        (across ? most_across + 8 : 0);
     const double high = std::max(below * 0.45, std::min(needed_for_number(), below * 0.52));
     const double most = std::max(least_number.height, std::min(460.0, fits));
     const double number = std::clamp(high, least_number.height, most);
@@ -60,6 +75,12 @@ ProductFrame ProductPainter::paint() {
   if (with_steps) {
     draw_steps({edge, bottom - steps, width, steps});
     bottom -= steps + 8;
+  }
+  if (across) {
+    const double over = bottom - head - 8 - (with_upper ? least_upper : 0);
+    const double high = std::clamp(over, least_across, most_across);
+    draw_bits_across(columns, {edge, bottom - high, width, high});
+    bottom -= high + 8;
   }
   if (!with_upper) return frame_;
   const Box upper{edge, head + 4, width, bottom - head - 4};
@@ -79,11 +100,14 @@ ProductFrame ProductPainter::paint() {
 }
 
 // How high it is.
-double ProductPainter::draw_left_out(const std::vector<std::string>& parts, double bottom) {
+double ProductPainter::draw_left_out(const std::vector<std::string>& parts, double bottom,
+                                     const std::string& instead) {
   std::string text;
   for (const std::string& part : parts) text += (text.empty() ? "" : ", ") + part;
   scene_.begin("left out");
-  const auto lines = wrapped("No room for: " + text + ".", size_.width - 2 * edge, 2);
+  text = "No room for: " + text + ".";
+  if (!instead.empty()) text += fmt::format(" `product show {}` shows this instead.", instead);
+  const auto lines = wrapped(text, size_.width - 2 * edge, 2);
   const double high = row * static_cast<double>(lines.size());
   double y = bottom - high + row / 2;
   for (const std::string& each : lines) {
@@ -91,6 +115,12 @@ double ProductPainter::draw_left_out(const std::vector<std::string>& parts, doub
     y += row;
   }
   scene_.end();
+  if (!instead.empty()) {
+    scene_.targets.push_back(
+        {{edge, bottom - high, size_.width - 2 * edge, high},
+         "product show " + instead,
+         instead == "number" ? "shows how the number came about" : "shows the descriptors"});
+  }
   return high + 4;
 }
 

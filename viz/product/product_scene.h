@@ -39,6 +39,8 @@ struct ProductShown {
   const std::vector<sim::ElementTrace>& traces;  // of the element, one for each product of the sum
   const Theme& theme;
   std::uint32_t row = 0, column = 0;  // of D: the element looked at
+  // Where there is no room for both, how the element came about, and not the descriptors.
+  bool number_first = false;
   std::optional<ProductSpot> hovered = {};
   ProductImages* images = nullptr;  // null: made anew
 };

@@ -110,6 +110,23 @@ std::string bound_in(std::string_view verdict) {
   return std::string(verdict.substr(0, verdict.find(':')));
 }
 
+// Whether all others are waited for because of it: the first, or all that go round; if not, who
+// would bring it and waits instead.
+void tell_cause(const DeadlockCause& all, std::size_t b, RunFacts::Stuck& out) {
+  out.cause = all.cycle.empty()
+                  ? b == 0
+                  : std::find(all.cycle.begin(), all.cycle.end(), b) != all.cycle.end();
+  if (out.cause) return;
+  for (const DeadlockCause::Source& source : all.barriers[b].sources) {
+    for (const DeadlockCause::NotCome& why : source.not_come) {
+      if (why.why != DeadlockCause::Why::waits || why.waits_for >= all.barriers.size()) continue;
+      out.because = fmt::format("{} would bring it, and {} for {}", warps_text(all, why),
+                                is_one(why) ? "waits" : "wait", all.barriers[why.waits_for].name);
+      return;
+    }
+  }
+}
+
 void add_reports(const RunResult& result, RunFacts& out) {
   const auto worst =
       std::max_element(result.reports.begin(), result.reports.end(),
@@ -129,6 +146,7 @@ void add_reports(const RunResult& result, RunFacts& out) {
           if (waiting.warps.mask >> warp & 1) stuck.warps.push_back(warp);
         }
       }
+      tell_cause(*report.deadlock, b, stuck);
       if (!stuck.warps.empty()) out.stuck.push_back(std::move(stuck));
     }
   }

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/lesson/glossary.h"
 #include "viz/session/session.h"
 
 namespace tilescope {
@@ -46,6 +47,7 @@ LessonQuestion question_of(const Session& session, const LessonPage& page, bool 
                                                            : "Show the answer";
   }
   out.solved = solved;
+  out.draws = draws_numbers(session.state.lesson);
   return out;
 }
 
@@ -74,10 +76,16 @@ Json question_json(const LessonQuestion& question) {
 std::vector<TextSpan> spans_of(std::string_view markdown) {
   std::vector<TextSpan> out;
   const auto add = [&](TextSpan::Kind kind, std::string_view text) {
-    if (!text.empty()) out.push_back({kind, std::string(text)});
+    if (!text.empty()) out.push_back({kind, std::string(text), {}});
   };
   std::size_t begin = 0;
   for (std::size_t at = 0; at < markdown.size();) {
+    if (const TermLink link = term_link(markdown.substr(at)); link.length > 0) {
+      add(TextSpan::Kind::plain, markdown.substr(begin, at - begin));
+      out.push_back({TextSpan::Kind::plain, std::string(link.words), std::string(link.term)});
+      begin = at += link.length;
+      continue;
+    }
     const bool code = markdown[at] == '`', strong = markdown.substr(at, 2) == "**";
     const std::string_view mark = code ? "`" : "**";
     const std::size_t end =

@@ -19,6 +19,8 @@ struct Session;
 struct TextSpan {
   enum class Kind : std::uint8_t { plain, code, strong } kind = Kind::plain;
   std::string text;
+  // Of [words](term): what explains it; empty: nothing does. Not set: its words are looked up.
+  std::optional<std::string> term = {};
 };
 std::vector<TextSpan> spans_of(std::string_view markdown);
 
@@ -40,6 +42,7 @@ struct LessonQuestion {
   std::string told;                          // the answer, where it was asked for
   std::string hint_button;  // "Hint", "Another hint", "Show the answer"; empty: all is told
   bool solved = false;      // now or earlier
+  bool draws = true;        // it has numbers, and others can be drawn
 };
 
 struct LessonPanel {

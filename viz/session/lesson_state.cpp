@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "core/lesson/glossary.h"
 #include "viz/session/session.h"
@@ -12,6 +13,13 @@ const LessonState& lesson_state(const Session& session) {
   static const LessonState blank;
   const LessonPlace& place = session.state.lesson;
   return place.sheet && session.lesson.sheet == place.sheet ? session.lesson : blank;
+}
+
+bool draws_numbers(const LessonPlace& place) {
+  const Lesson* lesson = place.open();
+  if (!lesson || place.step >= lesson->steps.size()) return false;
+  const std::optional<Exercise>& exercise = lesson->steps[place.step].exercise;
+  return exercise && exercise->numbers.find_first_not_of(" ;") != std::string::npos;
 }
 
 LessonState& lesson_state(Session& session) {
@@ -40,7 +48,11 @@ std::shared_ptr<const LessonIndex> shelf_of(Session& session, const Backend& bac
   for (const GlossaryEntry& entry : glossary(shelf->lessons)) {
     std::string meaning = fmt::format("{}: {}", entry.term.forms.front(), entry.term.meaning);
     meaning.erase(std::remove(meaning.begin(), meaning.end(), '`'), meaning.end());  // Markdown's
-    for (const std::string& form : entry.term.forms) shelf->meanings[form] = meaning;
+    for (const std::string& form : entry.term.forms) {
+      std::string key = form;
+      for (char& c : key) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      shelf->meanings[key] = meaning;
+    }
   }
   session.shelf = shelf;
   (void)course_of(session, backend);  // lessons end in exercises

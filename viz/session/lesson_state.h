@@ -55,6 +55,9 @@ struct LessonPlace {
   }
 };
 
+// Whether the step's exercise has numbers, so that it can be asked with others.
+bool draws_numbers(const LessonPlace& place);
+
 struct LessonState {
   std::shared_ptr<const LessonPage> sheet;  // what all of this is about
   std::string answer;

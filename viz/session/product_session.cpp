@@ -98,6 +98,7 @@ ProductShown product_shown(const Session& session, const ProductView& view) {
     cache.traces = std::make_shared<const std::vector<sim::ElementTrace>>(view.traces(row, column));
   }
   ProductShown out{view, *cache.traces, session.theme(), row, column};
+  out.number_first = choice.number_first;
   out.hovered = session.hovered.product;
   out.images = &cache.images;
   return out;
@@ -183,6 +184,10 @@ std::vector<std::string> product_lines(const ViewState& state) {
   if (choice.number) out.push_back(fmt::format("product {}", *choice.number));
   if (choice.row || choice.column) {
     out.push_back(fmt::format("product element {} {}", choice.row, choice.column));
+  }
+  const bool told = choice.row || choice.column;  // an element is asked for its number
+  if (choice.number_first != told) {
+    out.push_back(choice.number_first ? "product show number" : "product show descriptors");
   }
   return out;
 }

@@ -45,6 +45,7 @@ struct TheatreChoice {
 struct ProductChoice {
   std::optional<std::size_t> number;  // of the CTA; nothing: see product_session.h
   std::uint32_t row = 0, column = 0;
+  bool number_first = false;  // product_scene.h
   friend bool operator==(const ProductChoice&, const ProductChoice&) = default;
 };
 

@@ -58,6 +58,24 @@ std::optional<Emptiness> emptiness(const Session& session) {
 namespace {
 
 // In a small view the data has all of the room, unless the legend was asked for.
+// A file has the theme's paper below what is drawn: without it a PNG is black, and letters of the
+// light theme cannot be read.
+void put_on_paper(Scene& scene) {
+  Rectangle paper;
+  paper.box = {0, 0, scene.size.width, scene.size.height};
+  paper.fill = Ink(Role::paper);
+  const auto covers = [&](const Item& item) {
+    const Rectangle* r = std::get_if<Rectangle>(&item);
+    return r && r->fill && r->fill->role == Role::paper && r->fill->alpha == 1 && r->box.x <= 0 &&
+           r->box.y <= 0 && r->box.right() >= scene.size.width &&
+           r->box.bottom() >= scene.size.height;
+  };
+  const auto first = std::find_if(scene.items.begin(), scene.items.end(), [](const Item& item) {
+    return !std::holds_alternative<GroupBegin>(item);
+  });
+  if (first == scene.items.end() || !covers(*first)) scene.items.insert(scene.items.begin(), paper);
+}
+
 bool has_room_for_legend(const WindowSettings& settings, Size size) {
   constexpr Size least{520, 400};
   return settings.legend.value_or(size.width >= least.width && size.height >= least.height);
@@ -91,8 +109,10 @@ Scene export_scene(const Session& session) {
   quiet.state = session.state;
   quiet.edit.failed = session.edit.failed;
   const View& view = view_of(session.state.view);
-  if (view.for_file && !emptiness(session)) return view.for_file(quiet, session);
-  return picture(quiet, {1280, 800}, 1, true).scene;
+  Scene out = view.for_file && !emptiness(session) ? view.for_file(quiet, session)
+                                                   : picture(quiet, {1280, 800}, 1, true).scene;
+  put_on_paper(out);
+  return out;
 }
 
 bool point_at(Session& session, const Picture& picture, std::optional<Point> at) {

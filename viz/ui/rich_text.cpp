@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -31,12 +32,15 @@ class Pen {
                                                          : brush_.fonts.words(TextSize::small);
     // A layout stays in one piece where a line has room for it.
     if (code && text_width(font, span.text) <= right_ - left_) return place(span.text, font, true);
+    if (span.term) return place(span.text, font, false, lower(*span.term));
     std::string_view rest = span.text;
     while (!rest.empty()) {
       const std::string_view ends = code ? " ,:;" : " ";
-      const std::size_t end = rest.find_first_of(ends);
+      const std::size_t known = code ? 0 : phrase(rest);
+      const std::size_t end = rest.find_first_of(ends, known);
       const std::size_t take = end == rest.npos ? rest.size() : end + 1;
-      place(rest.substr(0, take), font, code);
+      place(rest.substr(0, take), font, code,
+            known > 0 ? std::optional(lower(rest.substr(0, known))) : std::nullopt);
       rest.remove_prefix(take);
     }
   }
@@ -44,13 +48,40 @@ class Pen {
   float height() const { return y_ + rich_line - top_; }
 
  private:
+  static std::string lower(std::string_view text) {
+    std::string out(text);
+    for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    return out;
+  }
+
+  // How long the longest explained term of several words is with which the text begins; 0: none.
+  std::size_t phrase(std::string_view text) const {
+    if (!known_) return 0;
+    std::size_t longest = 0, end = 0;
+    constexpr int most_words = 4;
+    for (int words = 1; words <= most_words && end < text.size(); ++words) {
+      std::size_t word = end;
+      while (word < text.size() &&
+             (std::isalnum(static_cast<unsigned char>(text[word])) || text[word] == '-')) {
+        ++word;
+      }
+      if (word == end) break;
+      if (words > 1 && known_->meanings.count(lower(text.substr(0, word))) > 0) longest = word;
+      if (word >= text.size() || text[word] != ' ') break;
+      end = word + 1;
+    }
+    return longest;
+  }
+
   void new_line() {
     x_ = left_;
     y_ += rich_line;
   }
 
   // A piece, on the next line where this one has no room, and cut where no line has.
-  void place(std::string_view piece, ImFont* font, bool code) {
+  // `term`: what explains it; not set: its own letters say which.
+  void place(std::string_view piece, ImFont* font, bool code,
+             const std::optional<std::string>& term = {}) {
     const std::size_t inked = piece.find_last_not_of(' ') + 1;
     std::string_view shown = piece.substr(0, inked);
     if (x_ > left_ && x_ + text_width(font, shown) > right_) new_line();
@@ -66,7 +97,9 @@ class Pen {
       return std::isalpha(static_cast<unsigned char>(c)) != 0;
     });
     const auto letters = static_cast<std::size_t>(shown.rend() - end);
-    if (!code && known_) explain(shown.substr(0, letters), font);
+    if (!code && known_) {
+      explain(shown.substr(0, letters), font, term ? *term : letters_of(shown.substr(0, letters)));
+    }
     x_ += text_width(font, shown) + text_width(font, piece.substr(inked));
   }
 
@@ -80,14 +113,16 @@ class Pen {
     brush_.text(x_, y_ + rich_line / 2, font, role_, std::string(text));
   }
 
-  // What the word means, where the pointer or the keyboard is.
-  void explain(std::string_view shown, ImFont* font) {
+  static std::string letters_of(std::string_view shown) {
     std::string word;
     for (const char c : shown) {
-      if (std::isalpha(static_cast<unsigned char>(c)) || c == '-') {
-        word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-      }
+      if (std::isalpha(static_cast<unsigned char>(c)) || c == '-') word += c;
     }
+    return lower(word);
+  }
+
+  // What the word means, where the pointer or the keyboard is.
+  void explain(std::string_view shown, ImFont* font, const std::string& word) {
     const auto found = known_->meanings.find(word);
     if (found == known_->meanings.end()) return;
     const float wide = text_width(font, shown), below = y_ + rich_line - 3;

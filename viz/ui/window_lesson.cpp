@@ -169,7 +169,9 @@ void WindowUi::draw_question(const Brush& brush, const Session& session,
     if (button(brush, "hint", question.hint_button, {x, at.y}, 0, true)) issue("hint");
     x += button_width(brush, question.hint_button) + 8;
   }
-  if (button(brush, "again", "Other numbers", {x, at.y}, 0, true)) issue("lesson again");
+  if (question.draws && button(brush, "again", "Other numbers", {x, at.y}, 0, true)) {
+    issue("lesson again");
+  }
   ImGui::SetCursorScreenPos({at.x, at.y + button_height + 8});
 }
 
@@ -244,16 +246,19 @@ void WindowUi::draw_lesson(Brush brush, const Session& session, const LessonPane
   brush.line(at.x, foot, at.x + size.x, foot);
   const float y = foot + 8;
   if (button(brush, "lesson back", "Back", {at.x + 16, y}, 0, panel.step > 0)) issue("lesson back");
-  if (button(brush, "lesson view", "Show the view again",
-             {at.x + 24 + button_width(brush, "Back"), y}, 0, true)) {
-    issue("lesson view");
-  }
   const bool last = panel.step + 1 == panel.steps;
   const std::string on = !last ? "Next" : panel.next_lesson.empty() ? "Close" : "Next lesson";
   const std::string command = !last                       ? "lesson next"
                               : panel.next_lesson.empty() ? "lesson close"
                                                           : "lesson " + panel.next_lesson;
   const float wide = button_width(brush, on);
+  // Beside a long word on the way on there is room for a shorter one.
+  const float x = at.x + 24 + button_width(brush, "Back");
+  const std::string whole = "Show the view again";
+  const bool fits = x + button_width(brush, whole) + 8 <= at.x + size.x - 16 - wide;
+  if (button(brush, "lesson view", fits ? whole : "View again", {x, y}, 0, true)) {
+    issue("lesson view");
+  }
   if (button(brush, "lesson on", on, {at.x + size.x - 16 - wide, y}, wide, true, true)) {
     issue(command);
   }
