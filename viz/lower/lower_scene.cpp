@@ -247,9 +247,10 @@ class Painter {
     const bool itself =
         followed_ && *followed_ == LowerSpot{static_cast<int>(level), static_cast<int>(s)};
     if (itself) draw_selection(scene_, box);
-    scene_.add(words({box.x + bar + inside, box.centre().y},
-                     begin_of(whole, box.width - bar - 2 * inside, Family::sans),
-                     pale(level, s) ? Role::quiet : Role::text, FontWeight::bold));
+    scene_.add(words(
+        {box.x + bar + inside, box.centre().y},
+        fitted(whole, box.width - bar - 2 * inside, small_text, Family::sans, FontWeight::bold),
+        pale(level, s) ? Role::quiet : Role::text, FontWeight::bold));
     scene_.hints.push_back({seen, whole});
     scene_.targets.push_back({seen, itself ? "lower nothing" : fmt::format("lower {} {}", level, s),
                               itself ? "follows it no longer" : "follows it through all levels"});
