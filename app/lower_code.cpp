@@ -11,6 +11,7 @@
 #include "app/runs.h"
 #include "core/lower/request.h"
 #include "core/run/modules.h"
+#include "kernels/catalog/catalog.h"
 
 namespace tilescope {
 namespace {
