@@ -308,7 +308,7 @@ class Reading {
           wrapped(fmt::format("{} is too large for characters. {}", view.title(), elsewhere())) +
           "\n");
     }
-    show_page(page, false);
+    show_page(page, ::isatty(STDOUT_FILENO) != 1);  // no colours there, which count no signs
   }
 
   // `narrow`: it may have lines that are too long; else they are short enough, and may have

@@ -178,7 +178,7 @@ TEST_F(Lessons, ViewsAreToldInCharacters) {
   };
   // Lane l at float 6 * l or so: sectors; a column of 32 banks; a matrix of bits.
   shows("global_memory", "1", {"lanes, by sectors of 32 bytes", "byte 0  | 0-7 "});
-  shows("swizzles", "3", {"  0  1  2  3  4", "31  bank\n", "phase 0", " .. .."});
+  shows("swizzles", "3", {"  0  1  2  3  4", " 30 31\n", "phase 0", " .. .."});
   shows("swizzles", "8", {"bits of the offset down", "(mode.bit)"});
   shows("hgemm_v4", "4", {"Cycle 1,300. ", "stage 0 of ", "full", "warp 0: "});
   shows("hgemm_v1", "8", {"__syncthreads()"});
@@ -186,8 +186,7 @@ TEST_F(Lessons, ViewsAreToldInCharacters) {
   shows("lowering", "10", {"extractvalue"});
   shows("elementwise_add", "9", {"........####", "#: a part of"});
   shows("hgemm_v1", "4",
-        {"This view is a picture. `do export F.png` writes all of it",
-         "tilescope gui --do 'lesson hgemm_v1 4'"});
+        {"This view is a picture. `do export F.png` writes all of it", "`tilescope gui"});
   shows("elementwise_add", "4", {"is too large for characters"});
   // What is isolated is there alone; and what pointing would say is said by a word.
   shows("threads", "4", {"T0", "\u00b7"});

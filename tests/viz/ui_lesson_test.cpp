@@ -319,7 +319,7 @@ TEST_F(Lessons, AWordOfTheGlossaryIsExplainedAndOthersAreNamed) {
   must("glossary Stride");
   EXPECT_EQ(session.message.text, "stride: how far.");
   must("glossary");
-  EXPECT_EQ(session.message.text, "The lessons explain stride.");
+  EXPECT_EQ(session.message.text, "The lessons explain stride, TV layout.");
 }
 
 TEST_F(Lessons, HistoryNamesTheStepByACommandThatGoesThere) {

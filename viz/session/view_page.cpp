@@ -70,7 +70,7 @@ std::string access_page(const AccessView& view, std::int64_t instruction, bool s
   }
   std::string title;
   for (int bank = 0; bank < 32; ++bank) title += fmt::format(" {:>2}", bank);
-  out += fmt::format("   {}  bank\n", title);
+  out += fmt::format("banks:\n   {}\n", title);
   std::size_t wavefront = 0;
   std::int64_t phase = -1;
   for (const AccessView::Row& row : rows) {
@@ -125,7 +125,7 @@ std::string difference_page(const DiffView& view) {
 }
 
 // From the level on that the view begins with: the types stand first, then a part a level.
-std::string lower_page(const Session& session, const std::string& all) {
+std::string chosen_levels(const Session& session, const std::string& all) {
   const std::size_t types = all.find("\n\n");
   std::size_t from = types;
   for (int level = 0; level < session.state.study.lower_from && from != all.npos; ++level) {
@@ -234,7 +234,7 @@ std::optional<std::string> view_page(const Session& session, int columns) {
     default:
       break;
   }
-  if (view.id == ViewName::lower) return lower_page(session, view.text(session));
+  if (view.id == ViewName::lower) return chosen_levels(session, view.text(session));
   if (view.text) return view.text(session);
   if (!view.list && view.id != ViewName::product) return {};
   Session quiet;
