@@ -156,10 +156,14 @@ Conflict conflict_of(const Core& x, const Observer& who, const Shadow::Touch& ot
 // Is what was there before used up: read, or brought by an operation that is complete? Then a later
 // write, behind a way of telling that chips keep though PTX does not promise it, spoils nothing. So
 // free their stages kernels that release in the scope of their own CTA, as CUTLASS's multicast ones
-// do, or by a relaxed barrier.cluster.
-bool is_used_up(const Conflict& c, Shadow::Kind kind) {
-  return c.is_likely && kind != Shadow::Kind::read &&
-         (c.other.kind == Shadow::Kind::read || c.other.async);
+// do, or by a relaxed barrier.cluster. Who tells by another relaxed operation has left something
+// out.
+bool is_used_up(const Core& x, const Conflict& c, Shadow::Kind kind) {
+  if (!c.is_likely || kind == Shadow::Kind::read) return false;
+  if (c.other.kind != Shadow::Kind::read && !c.other.async) return false;
+  if (!c.by) return true;
+  const bool relaxed = c.by->why == Doubt::relaxed_release || c.by->why == Doubt::relaxed_acquire;
+  return !relaxed || x.machine->program().code[c.by->release.pc].op == ptx::Op::barrier;
 }
 
 // That is worth knowing, once for what tells so.
@@ -192,7 +196,7 @@ void note_weak_order(Core& x, const Block& block, int lane, std::string_view nam
 void tell_unordered(Core& x, const Block& block, int lane, std::string_view name, Shadow::Kind kind,
                     const Range& mine, const Conflict& c) {
   Model& machine = *x.machine;
-  if (is_used_up(c, kind)) return note_weak_order(x, block, lane, name, kind, mine, c);
+  if (is_used_up(x, c, kind)) return note_weak_order(x, block, lane, name, kind, mine, c);
   machine.reports.hazard(x, lane, c.pending ? "copy_not_awaited" : "shared_race", c.other.pc, [&] {
     const std::string where = place_text(machine, block, c);
     Report r;
