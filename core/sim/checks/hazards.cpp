@@ -403,7 +403,7 @@ bool find_unread(Model& machine, const Block& block, const Observer& who, std::u
 
 void tell_unread(Core& x, int lane, const Block& block, const AsyncOperation& o, const Range& r,
                  const Conflict& c) {
-  x.reports->hazard(x, lane, "missing_proxy_fence", c.other.pc, [&] {
+  x.reports->note(x, lane, "read_overtaken", c.other.pc, [&] {
     const Block& home = home_of(*x.machine, block, c.other);
     Report report;
     report.sentence = fmt::format(
