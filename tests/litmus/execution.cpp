@@ -269,10 +269,7 @@ class Maker {
     // Its completion is followed by an implicit proxy fence, and nothing is ordered behind an
     // operation but by its completion.
     if (a.async_proxy) return true;
-    // A read has been performed when it can no longer be changed (9.7.13.1), and what is requested
-    // behind a barrier, an mbarrier's wait or an earlier instruction does not come before it
-    // (9.7.13.15.16 (4), 8.9.1.1): these words except no proxy.
-    return !a.writes() || fenced(x, y);
+    return fenced(x, y);
   }
 
   void cause() {

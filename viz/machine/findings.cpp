@@ -42,6 +42,7 @@ constexpr std::array findings = {
     Finding{"bad_coordinate", "Coordinates that a copy cannot have"},
     Finding{"bad_async_store", "st.async or red.async with CTAs that do not fit"},
     // wgmma.
+    Finding{"read_overtaken", "A read that a copy may overtake"},
     Finding{"weak_order", "Memory used again behind an order that is not promised"},
     Finding{"wgmma_fence", "No wgmma.fence before an MMA that needs one", ViewName::registers},
     Finding{"wgmma_in_use", "A register that an MMA in flight uses", ViewName::registers},

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "core/sim/checks/evidence.h"
+#include "core/sim/checks/unread.h"
 #include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
@@ -383,6 +384,50 @@ bool find_untold(const Model& machine, const Block& block, const Observer& who, 
   return block.order.shared.any_writer(begin, end, untold);
 }
 
+// The first byte of [begin, end) that a thread reads through the generic proxy and may not have, as
+// it told others before it used what it read, and nobody told the async proxy.
+bool find_unread(Model& machine, const Block& block, const Observer& who, std::uint64_t begin,
+                 std::uint64_t end, Conflict& out) {
+  return block.order.shared.any_read(begin, end, [&](std::uint64_t at, const Shadow::Touch& read) {
+    if (read.async || read.operation || who.is_told(read.agent, read.epoch)) return false;
+    const Observer& reader = home_of(machine, block, read).order.of(read.thread / 32);
+    if (reader.has_fenced(~Mask{0}, read.epoch, who.sure().seen.of(read.agent))) return false;
+    const auto [known, fresh] = machine.told_before_use.try_emplace(read.pc, false);
+    if (fresh) known->second = tells_before_use(machine.program(), read.pc);
+    if (!known->second) return false;
+    out.offset = at;
+    out.other = read;
+    return true;
+  });
+}
+
+void tell_unread(Core& x, int lane, const Block& block, const AsyncOperation& o, const Range& r,
+                 const Conflict& c) {
+  x.reports->note(x, lane, "read_overtaken", c.other.pc, [&] {
+    const Block& home = home_of(*x.machine, block, c.other);
+    Report report;
+    report.sentence = fmt::format(
+        "{} writes byte {} of {}shared memory through the async proxy, which {} reads at {} and "
+        "says "
+        "to be done with before it has used the value, with no fence.proxy.async since: the new "
+        "bytes may be read",
+        o.work->name, c.offset, whose_memory(x, block),
+        &home != x.block ? fmt::format("CTA {} of the cluster", home.rank)
+                         : fmt::format("warp {}", c.other.thread / 32),
+        place_text(*x.machine, block, c));
+    report.expected =
+        "fence.proxy.async.shared::cta between the read and what tells of it, or a use of the "
+        "value "
+        "before";
+    report.found = "a load that may still be under way (seen on an H200)";
+    Evidence::Party mine =
+        lane_at(x, lane, fmt::format("{} writes", o.work->name), place_of(block, r));
+    add_pieces(mine, o.writes);
+    report.evidence = collision(std::move(mine), earlier(x, block, c, "reads"));
+    return report;
+  });
+}
+
 }  // namespace
 
 bool is_untold(const Model& machine, const Block& block, const AsyncOperation& o,
@@ -444,9 +489,12 @@ void watch_operation(Core& x, int lane, Block& block, AsyncOperation& o) {
   const bool generic = op == ptx::Op::st || op == ptx::Op::red;
   for (const Range& r : o.writes) {
     Conflict c;
+    Conflict unread;
     const bool untold = !generic && find_untold(*x.machine, block, who, r.begin, r.end, c);
+    const bool is_unread = !generic && find_unread(*x.machine, block, who, r.begin, r.end, unread);
     const bool races = pass_over(r, o.work->adds ? Shadow::Kind::atomic : Shadow::Kind::write);
     if (untold && !races) tell_untold(r, c, false);
+    if (is_unread && !races) tell_unread(x, lane, block, o, r, unread);
   }
   for (const Range& r : o.reads) {
     Conflict c;

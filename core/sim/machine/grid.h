@@ -48,6 +48,7 @@ struct Grid {
   Completions completions;
   std::map<std::uint64_t, Token> flags;
   Token fences;
+  std::map<std::uint32_t, bool> told_before_use;  // of loads (core/sim/checks/unread.h)
   std::vector<Block> blocks;  // clusters one after the other, their blocks by rank
   std::uint64_t instructions = 0, moments = 0;
   Executed last;

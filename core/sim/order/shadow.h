@@ -128,6 +128,21 @@ class Shadow {
     }
     return false;
   }
+  // The same of its reads since then.
+  template <class F>
+  bool any_read(std::uint64_t begin, std::uint64_t end, F f) const {
+    std::uint32_t before = 0;
+    for (std::uint64_t at = begin; at < end; at += 4 - at % 4) {
+      const std::uint32_t now = words_[at >> 2];
+      if (now == before) continue;
+      before = now;
+      for (std::uint32_t l = histories_[now].others; l; l = links_[l].next) {
+        const Touch& touch = nodes_[links_[l].node];
+        if (touch.kind == Kind::read && f(at, touch)) return true;
+      }
+    }
+    return false;
+  }
   // What an operation has written there is that of another one from now on.
   void divide(std::uint64_t begin, std::uint64_t end, std::uint32_t operation, std::uint32_t other);
   // Throws away what no word has any more. It does so itself when there is much of that.
