@@ -106,6 +106,15 @@ u32 Shadow::Pass::node() {
   return node_;
 }
 
+// Has this warp done the same in this epoch already?
+bool Shadow::Pass::is_known(u32 link, u32 bytes) const {
+  const Touch& earlier = shadow_->nodes_[shadow_->links_[link].node];
+  return earlier.agent == touch_.agent && earlier.epoch == touch_.epoch &&
+         earlier.kind == touch_.kind && earlier.strong == touch_.strong &&
+         earlier.scope == touch_.scope && !touch_.operation && !earlier.operation &&
+         (bytes & ~shadow_->links_[link].bytes) == 0;
+}
+
 // What becomes of a word with history `from`, of which `bytes` are touched.
 Shadow::Pass::Step Shadow::Pass::step(u32 from, u32 bytes, u64 word) {
   Shadow& s = *shadow_;
@@ -124,35 +133,12 @@ Shadow::Pass::Step Shadow::Pass::step(u32 from, u32 bytes, u64 word) {
     before = node;
     if (races_with(s.nodes_[node])) note(node, 1u << b);
   }
-  const bool replaces = touch_.kind != Kind::read && !touch_.strong;
-  bool known = false, all_kept = true;
-  std::array<Link, most_links> kept;
-  u32 count = 0;
-  for (u32 at = was.others; at; at = s.links_[at].next) {
-    const Link& link = s.links_[at];
-    const Touch& earlier = s.nodes_[link.node];
-    if ((link.bytes & bytes) && races_with(earlier)) note(link.node, link.bytes & bytes);
-    if (!replaces && !touch_.operation && !earlier.operation && earlier.agent == touch_.agent &&
-        earlier.epoch == touch_.epoch && earlier.kind == touch_.kind &&
-        earlier.strong == touch_.strong && earlier.scope == touch_.scope &&
-        (bytes & ~link.bytes) == 0) {
-      known = true;
-    }
-    const u32 left = replaces                                        ? link.bytes & ~bytes
-                     : (link.bytes & ~bytes) || !stands_for(earlier) ? link.bytes
-                                                                     : 0;
-    all_kept = all_kept && left == link.bytes;
-    if (left && count < most_links - 1) kept[count++] = {link.node, at, left};
-  }
-  if (known) return out;
+  const bool reads = touch_.kind == Kind::read, replaces = !reads && !touch_.strong;
+  if (!replaces && was.others && is_known(was.others, bytes)) return out;
   History now = was;
-  if (!all_kept) {
-    now.others = 0;
-    for (u32 i = count; i-- > 0;) {
-      s.links_.push_back({kept[i].node, now.others, kept[i].bytes});
-      now.others = static_cast<u32>(s.links_.size() - 1);
-    }
-  }
+  // A read among reads races with none of them: they are thinned out when they become many.
+  constexpr u32 many = 24;
+  if (!reads || was.some_write || was.count >= many) look_through(was, bytes, replaces, note, now);
   if (replaces) {
     for (u32 b = 0; b < 4; ++b) {
       if (bytes >> b & 1) now.written[b] = node();
@@ -160,10 +146,46 @@ Shadow::Pass::Step Shadow::Pass::step(u32 from, u32 bytes, u64 word) {
   } else {
     s.links_.push_back({node(), now.others, bytes});
     now.others = static_cast<u32>(s.links_.size() - 1);
+    ++now.count;
+    now.some_write = now.some_write || !reads;
   }
   s.histories_.push_back(now);
   out.to = static_cast<u32>(s.histories_.size() - 1);
   return out;
+}
+
+// Those since the last weak write: which of them race with this access, and which are still needed.
+template <class Note>
+void Shadow::Pass::look_through(const History& was, u32 bytes, bool replaces, Note note,
+                                History& now) {
+  Shadow& s = *shadow_;
+  std::array<Link, most_links> kept;
+  u32 count = 0;
+  bool all_kept = true;
+  for (u32 at = was.others; at; at = s.links_[at].next) {
+    const Link& link = s.links_[at];
+    const Touch& earlier = s.nodes_[link.node];
+    if ((link.bytes & bytes) && races_with(earlier)) note(link.node, link.bytes & bytes);
+    const u32 left = replaces                                        ? link.bytes & ~bytes
+                     : (link.bytes & ~bytes) || !stands_for(earlier) ? link.bytes
+                                                                     : 0;
+    all_kept = all_kept && left == link.bytes;
+    if (!left) continue;
+    if (count < most_links - 1) {
+      kept[count++] = {link.node, at, left};
+    } else {
+      all_kept = false;
+    }
+  }
+  if (all_kept) return;
+  now.others = now.count = 0;
+  now.some_write = false;
+  for (u32 i = count; i-- > 0;) {
+    s.links_.push_back({kept[i].node, now.others, kept[i].bytes});
+    now.others = static_cast<u32>(s.links_.size() - 1);
+    ++now.count;
+    now.some_write = now.some_write || writes(s.nodes_[kept[i].node].kind);
+  }
 }
 
 bool Shadow::Pass::touch(u64 begin, u64 end) {

@@ -62,6 +62,19 @@ class Shadow {
     std::uint32_t thread = 0, pc = 0;
   };
 
+ private:
+  // One of the accesses of a word since its last weak write.
+  struct Link {
+    std::uint32_t node = 0, next = 0, bytes = 0;
+  };
+  struct History {
+    std::array<std::uint32_t, 4> written{};  // node of each byte's last weak write; 0: none
+    std::uint32_t others = 0;                // Link
+    std::uint16_t count = 0;                 // of them
+    bool some_write = false;                 // one of them does
+  };
+
+ public:
   // One access of a warp or an operation, in pieces.
   class Pass {
    public:
@@ -79,10 +92,14 @@ class Shadow {
       std::uint32_t from = 0, bytes = 0, to = 0;
       bool races = false;
     };
+    template <class Note>
+    void look_through(const History& was, std::uint32_t bytes, bool replaces, Note note,
+                      History& now);
     Step step(std::uint32_t from, std::uint32_t bytes, std::uint64_t word);
     bool is_ordered(const Touch& earlier) const;
     bool races_with(const Touch& earlier) const;
     bool stands_for(const Touch& earlier) const;
+    bool is_known(std::uint32_t link, std::uint32_t bytes) const;
     std::uint32_t node();
 
     Shadow* shadow_;
@@ -149,15 +166,6 @@ class Shadow {
   void compact();
 
  private:
-  // One of the accesses of a word since its last weak write.
-  struct Link {
-    std::uint32_t node = 0, next = 0, bytes = 0;
-  };
-  struct History {
-    std::array<std::uint32_t, 4> written{};  // node of each byte's last weak write; 0: none
-    std::uint32_t others = 0;                // Link
-  };
-
   std::vector<std::uint32_t> words_;  // History of each 4 bytes
   std::vector<History> histories_;
   std::vector<Link> links_;
