@@ -356,8 +356,10 @@ bool find_untold(const Model& machine, const Block& block, const Observer& who, 
                  std::uint64_t end, Conflict& out) {
   const auto untold = [&](std::uint64_t first, std::uint64_t last, const Shadow::Touch& written) {
     if (written.async) return false;
-    // Who writes over an mbarrier is told so where it is used.
-    if (machine.program().code[written.pc].op == ptx::Op::mbarrier) return false;
+    // Who writes over an mbarrier is told so where it is used. By which proxy tcgen05.alloc writes
+    // its address the ISA does not say (9.7.16.7.1), and Triton lets TMA use the place again.
+    const ptx::Op op = machine.program().code[written.pc].op;
+    if (op == ptx::Op::mbarrier || op == ptx::Op::tcgen05) return false;
     Agent agent = written.agent;
     std::uint32_t epoch = written.epoch;
     if (written.operation) {

@@ -6,11 +6,13 @@ using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
 void BlockOrder::start(Home home, u32 warps, u64 shared_bytes) {
-  *this = {};
   home_ = home;
   warps_.resize(warps);
   for (u32 w = 0; w < warps; ++w) warps_[w].start({home.block, w}, home);
-  if (warps) shared.start(shared_bytes);
+  slots_.clear();
+  epochs_ = 0;
+  flags.clear();
+  shared.start(warps ? shared_bytes : 0);
 }
 
 u64 BlockOrder::held() const {

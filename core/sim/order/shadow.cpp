@@ -8,7 +8,7 @@ namespace {
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-constexpr std::size_t fewest = 1u << 13;
+constexpr std::size_t fewest = 1u << 11;
 constexpr u32 whole = 15;
 // Strong accesses of a word, of as many agents, are kept: the oldest are forgotten.
 constexpr u32 most_links = 96;
@@ -119,9 +119,9 @@ bool Shadow::Pass::is_known(u32 link, u32 bytes) const {
 Shadow::Pass::Step Shadow::Pass::step(u32 from, u32 bytes, u64 word) {
   Shadow& s = *shadow_;
   const History was = s.histories_[from];
-  Step out{from, bytes, from, false};
+  Step out{from, bytes, from, 0};
   const auto note = [&](u32 node, u32 common) {
-    out.races = true;
+    out.races = 1;
     if (found_) return;
     found_ = true;
     other_ = s.nodes_[node];
@@ -189,23 +189,28 @@ void Shadow::Pass::look_through(const History& was, u32 bytes, bool replaces, No
 }
 
 bool Shadow::Pass::touch(u64 begin, u64 end) {
-  bool races = false;
+  u32 races = 0, bytes = 0, from = 0, to = 0;  // of the step at hand; bytes 0: none yet
   u32* words = shadow_->words_.data();
   const u64 last = ((end - 1) >> 2) + 1;
   for (u64 w = begin >> 2; w < last;) {
-    const u32 bytes = part_of(w, begin, end), from = words[w];
-    const Step* step = nullptr;
-    for (const Step& s : last_) {
-      if (s.bytes == bytes && s.from == from) step = &s;
+    const u32 part = begin <= w * 4 && w * 4 + 4 <= end ? whole : part_of(w, begin, end);
+    if (words[w] != from || part != bytes) {
+      bytes = part;
+      from = words[w];
+      std::size_t known = 0;
+      while (known < last_.size() && (last_[known].bytes != bytes || last_[known].from != from)) {
+        ++known;
+      }
+      if (known == last_.size()) {
+        known = steps_++ % last_.size();
+        last_[known] = step(from, bytes, w);
+      }
+      to = last_[known].to;
+      races |= last_[known].races;
     }
-    if (!step) {
-      last_[steps_ % last_.size()] = this->step(from, bytes, w);
-      step = &last_[steps_++ % last_.size()];
-    }
-    const u32 to = step->to;
-    races = races || step->races;
-    const u64 stop = bytes == whole ? std::max(end >> 2, w + 1) : w + 1;
-    while (w < stop && words[w] == from) words[w++] = to;
+    words[w++] = to;
+    if (part != whole) continue;
+    for (const u64 stop = end >> 2; w < stop && words[w] == from; ++w) words[w] = to;
   }
   return races;
 }

@@ -88,9 +88,9 @@ class Shadow {
 
    private:
     friend class Shadow;
+    // What became of words with history `from`, of which `bytes` were touched.
     struct Step {
-      std::uint32_t from = 0, bytes = 0, to = 0;
-      bool races = false;
+      std::uint32_t from = 0, bytes = 0, to = 0, races = 0;
     };
     template <class Note>
     void look_through(const History& was, std::uint32_t bytes, bool replaces, Note note,
