@@ -345,9 +345,11 @@ std::optional<Sum> Addresses::followed(std::uint32_t at, std::uint32_t number) {
   if (m.has(Field::cc) || m.has(Field::sat) || m.has(Field::relu)) return std::nullopt;
   switch (i.op) {
     case Op::add:
-      return sums_.add(in(1), in(2));
-    case Op::sub:
-      return sums_.add(in(1), in(2), -1);
+    case Op::sub: {
+      // One after the other: a sum's terms stand in the order in which they were found.
+      const Sum b = in(2), a = in(1);
+      return sums_.add(a, b, i.op == Op::add ? 1 : -1);
+    }
     case Op::neg:
       return sums_.add(Sum(0), in(1), -1);
     case Op::mul:
@@ -357,9 +359,10 @@ std::optional<Sum> Addresses::followed(std::uint32_t at, std::uint32_t number) {
       return product ? sums_.add(*product, in(3)) : std::nullopt;
     }
     case Op::div:
-      return sums_.divide(operand(at, 1, is_signed), operand(at, 2, is_signed));
-    case Op::rem:
-      return sums_.remainder(operand(at, 1, is_signed), operand(at, 2, is_signed));
+    case Op::rem: {
+      const Sum b = operand(at, 2, is_signed), a = operand(at, 1, is_signed);
+      return i.op == Op::div ? sums_.divide(a, b) : sums_.remainder(a, b);
+    }
     case Op::min:
     case Op::max: {
       const Sum a = operand(at, 1, is_signed), b = operand(at, 2, is_signed);
