@@ -157,9 +157,9 @@ struct Engine {
     return pass.touch(e.begin, e.end);
   }
   bool would_race(const Event& e) const {
-    Shadow::Touch other;
-    std::uint64_t at = 0;
-    return shadow.unordered(who[e.warp], completions, touch_of(e), e.begin, e.end, other, at);
+    Shadow asked = shadow;
+    Shadow::Pass pass(asked, who[e.warp], completions, touch_of(e));
+    return pass.touch(e.begin, e.end);
   }
   void apply(const Event& e) {
     Observer& me = who[e.warp];

@@ -61,10 +61,6 @@ std::uint64_t Shadow::held() const {
          links_.size() * sizeof(Link) + nodes_.size() * sizeof(Touch);
 }
 
-const Shadow::Touch& Shadow::writer(u64 byte) const {
-  return nodes_[histories_[words_[byte >> 2]].written[byte & 3]];
-}
-
 Shadow::Pass::Pass(Shadow& shadow, const Observer& who, const Completions& completions,
                    const Touch& touch)
     : shadow_(&shadow), who_(&who), completions_(&completions), touch_(touch) {
@@ -213,32 +209,6 @@ bool Shadow::Pass::touch(u64 begin, u64 end) {
     for (const u64 stop = end >> 2; w < stop && words[w] == from; ++w) words[w] = to;
   }
   return races;
-}
-
-bool Shadow::unordered(const Observer& who, const Completions& completions, const Touch& touch,
-                       u64 begin, u64 end, Touch& other, u64& at) const {
-  // A pass that only asks: it does not get to change anything.
-  Pass pass(const_cast<Shadow&>(*this), who, completions, touch);
-  u32 before = ~0u;
-  for (u64 w = begin >> 2; w <= (end - 1) >> 2; ++w) {
-    const u32 bytes = part_of(w, begin, end);
-    if (words_[w] == before && bytes == whole) continue;
-    before = bytes == whole ? words_[w] : ~0u;
-    const History& history = histories_[words_[w]];
-    const auto is = [&](u32 node, u32 common) {
-      if (!common || !pass.races_with(nodes_[node])) return false;
-      other = nodes_[node];
-      at = w * 4 + static_cast<u32>(__builtin_ctz(common));
-      return true;
-    };
-    for (u32 b = 0; b < 4; ++b) {
-      if (is(history.written[b], bytes & 1u << b)) return true;
-    }
-    for (u32 l = history.others; l; l = links_[l].next) {
-      if (is(links_[l].node, links_[l].bytes & bytes)) return true;
-    }
-  }
-  return false;
 }
 
 void Shadow::divide(u64 begin, u64 end, u32 operation, u32 other) {

@@ -117,12 +117,6 @@ class Shadow {
   bool on() const { return !words_.empty(); }
   std::uint64_t held() const;
 
-  // The last weak write of a byte; kind `read` where there is none.
-  const Touch& writer(std::uint64_t byte) const;
-  // Is any byte of [begin, end) one that an access like this would be unordered with? Notes
-  // nothing.
-  bool unordered(const Observer& who, const Completions& completions, const Touch& touch,
-                 std::uint64_t begin, std::uint64_t end, Touch& other, std::uint64_t& at) const;
   // f(first, end, last weak write) for each run of bytes of [begin, end) with the same one, until f
   // answers true. Answers whether f did.
   template <class F>
