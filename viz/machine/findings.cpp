@@ -35,6 +35,8 @@ constexpr std::array findings = {
     Finding{"operand_overwritten", "Memory of an operation in flight is touched"},
     Finding{"copy_not_awaited", "A copy is used before it was waited for"},
     Finding{"shared_race", "A race in shared memory"},
+    Finding{"global_race", "A race in global memory"},
+    Finding{"same_value", "Several warps store the same value"},
     Finding{"missing_proxy_fence", "A missing proxy fence"},
     Finding{"exit_in_flight", "The CTA exits with work in flight"},
     Finding{"bad_copy", "A copy whose operands do not fit"},

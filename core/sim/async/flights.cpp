@@ -367,8 +367,9 @@ bool Flights::arrives_too_late(const Block& by, const AsyncOperation& o, u32 ran
 }
 
 // Its ranges are free again: for those who have seen `by` up to `epoch`.
-void Flights::settle(AsyncOperation& o, Agent by, u32 epoch) {
+void Flights::settle(AsyncOperation& o, Agent by, u32 epoch, bool reads_only) {
   if (o.order) model_->completions.end(o.order, by, epoch);
+  if (o.global_order && !reads_only) model_->completions.end(o.global_order, by, epoch);
   o.reads.clear();
   o.writes.clear();
 }
@@ -485,7 +486,7 @@ bool Flights::await_groups(Block& block, u32 thread, u32 limit, bool reads_only)
   for (AsyncOperation& o : operations) {
     if (!awaited(o)) continue;
     const Observer* by = block.order.on() ? &block.order.of(thread / 32) : nullptr;
-    settle(o, by ? by->me() : Agent{}, by ? by->epoch() : Completions::never);
+    settle(o, by ? by->me() : Agent{}, by ? by->epoch() : Completions::never, reads_only);
   }
   operations.erase(
       std::remove_if(operations.begin(), operations.end(),

@@ -38,7 +38,7 @@ class Flights {
   // it is held up, or it is to be late (--lazy).
   bool finish(Block& block, std::uint64_t number);
   // What an operation used is free again, for those who have seen `by` up to `epoch`.
-  void settle(AsyncOperation& operation, Agent by, std::uint32_t epoch);
+  void settle(AsyncOperation& operation, Agent by, std::uint32_t epoch, bool reads_only = false);
 
   // ---- for who goes on next ----
   // An instruction that issues is executed, and counted: from now on goes the time of its

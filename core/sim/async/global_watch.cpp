@@ -201,6 +201,7 @@ void GlobalWatch::enter_global(Core& x, int lane, AsyncOperation& o) {
     watch_others(x, lane, o);
   }
   ++(o.work->global == GlobalUse::reads ? region.readers : region.writers);
+  if (region.watched && x.block->order.on()) watch_operation(x, lane, region, o);
 }
 
 void GlobalWatch::leave_global(AsyncOperation& o) {
@@ -208,6 +209,7 @@ void GlobalWatch::leave_global(AsyncOperation& o) {
   if (o.global.end == 0 || o.stage < (reads ? Stage::read : Stage::written)) return;
   Region& region = *model_->region_of(o.global.begin);
   --(reads ? region.readers : region.writers);
+  if (o.global_order) model_->completions.finish(o.global_order);
   o.global = {};
 }
 

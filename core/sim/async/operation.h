@@ -99,7 +99,9 @@ struct AsyncOperation {
   // Of tcgen05 and wgmma: as whom, and in which epoch, it has been done (core/sim/order).
   Agent by;
   std::uint32_t by_epoch = 0;
-  std::uint32_t order = 0;               // among those of core/sim/order/shadow.h; 0: not watched
+  // Among those of core/sim/order/shadow.h; 0: not watched. Of what it does to global memory alone,
+  // which is over later where only its reads were waited for.
+  std::uint32_t order = 0, global_order = 0;
   std::uint32_t mbarrier = no_mbarrier;  // offset of the one that it completes on
   // The blocks of the cluster whose mbarriers those are, a bit each; 0: the one that it is in
   // flight in.

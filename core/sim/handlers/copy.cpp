@@ -55,6 +55,30 @@ bool inside(const Region* r, u64 offset, u32 bytes) {
   return r && offset < r->size() && r->size() - offset >= bytes;
 }
 
+// Until they are waited for the copies may read their sources.
+void watch_sources(Core& x, const Copy& copy, Mask m) {
+  while (m) {
+    const int first = __builtin_ctz(m);
+    m &= m - 1;
+    const u32 read = copy.read[at(first)];
+    Region* const region = read ? find_region(x, copy.source[at(first)]) : nullptr;
+    if (!region || !region->watched) continue;
+    u64 offsets[lanes];
+    Mask together = 0;
+    for (Mask rest = m | Mask{1} << first; rest; rest &= rest - 1) {
+      const int lane = __builtin_ctz(rest);
+      const u64 offset = copy.source[at(lane)] - region->base();
+      if (copy.read[at(lane)] != read || offset >= region->size()) continue;
+      offsets[lane] = offset;
+      together |= Mask{1} << lane;
+    }
+    m &= ~together;
+    MemoryAccess access{Shadow::Kind::read, false, x.warp->index, x.pc, together, offsets, read};
+    access.operation = copy.operation;
+    watch_region(x, *region, access);
+  }
+}
+
 Flow copy_async(Core& x, const Code& c, Mask m) {
   Copy copy;
   copy.mask = m;
@@ -94,6 +118,7 @@ Flow copy_async(Core& x, const Code& c, Mask m) {
                         copy.target.data(), copy.bytes, false};
     access.operation = copy.operation = x.machine->completions.begin();
     watch(x, access);
+    watch_sources(x, copy, m);
   }
   if (!x.machine->options.lazy) {
     for (Mask rest = m; rest; rest &= rest - 1) {

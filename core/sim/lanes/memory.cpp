@@ -168,7 +168,8 @@ inline bool any_undefined(const Group& g, std::uint32_t bytes) {
 }
 
 inline bool is_watched(const Code& c, const Region& region) {
-  return region.kind() == Region::Kind::shared || c.synchronises || region.is_busy();
+  return region.kind() == Region::Kind::shared || c.synchronises || region.watched ||
+         region.is_busy();
 }
 
 // T lies in memory, R in the register.

@@ -36,7 +36,7 @@ const std::uint8_t* undefined_for_store(Core& x, const Code& c, Mask m, std::uin
 
 // Notes an access of shared memory, of memory that operations in flight use, or one that
 // synchronises: is it ordered with those of others?
-void watch_access(Core& x, const Code& c, Shadow::Kind kind, const Region& region, Mask m,
+void watch_access(Core& x, const Code& c, Shadow::Kind kind, Region& region, Mask m,
                   const std::uint64_t* offsets, std::uint32_t bytes, bool run = false,
                   const std::byte* values = nullptr);
 

@@ -162,8 +162,12 @@ struct MemoryAccess {
 void watch(Core& x, const MemoryAccess& access);
 // The same of the shared memory of any block of the cluster.
 void watch_in(Core& x, Block& owner, const MemoryAccess& access);
+// The same of global memory.
+void watch_region(Core& x, Region& region, const MemoryAccess& access);
 // The same of an operation that lane `lane` is about to issue, and that is in flight in `block`.
 void watch_operation(Core& x, int lane, Block& block, AsyncOperation& operation);
+// The same of what it is going to read or write of global memory.
+void watch_operation(Core& x, int lane, Region& region, AsyncOperation& operation);
 // Does an operation read bytes of [begin, end) that the async proxy has not been told of?
 bool is_untold(const Model& machine, const Block& block, const AsyncOperation& operation,
                std::uint32_t begin, std::uint32_t end);

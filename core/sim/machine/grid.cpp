@@ -13,6 +13,7 @@ constexpr std::uint32_t sink_bytes = 16 * lanes;
 std::uint64_t Grid::bytes() const {
   std::uint64_t out = completions.held();
   for (const Region& r : regions) out += r.held();
+  for (const Shadow& s : accesses) out += s.held();
   for (const Block& b : blocks) {
     out += sizeof b + b.registers.size() + b.undefined.size() + b.shared.held() + b.local.held() +
            b.order.held() + b.tensor.memory.held() + b.mbarriers.size() * sizeof(Mbarrier);
@@ -126,6 +127,20 @@ const Region* Grid::nearest_region(std::uint64_t address) const {
     }
   }
   return best;
+}
+
+Shadow& Grid::accesses_of(const Region& region) {
+  const auto index = static_cast<std::size_t>(&region - regions.data());
+  if (accesses.size() <= index) accesses.resize(regions.size());
+  if (!accesses[index].on()) accesses[index].start(region.size(), true);
+  return accesses[index];
+}
+
+const Block* Grid::resident(std::uint64_t number) const {
+  for (const Block& b : blocks) {
+    if (b.number == number) return &b;
+  }
+  return nullptr;
 }
 
 std::uint64_t Grid::cluster_number(std::uint64_t block) const {

@@ -48,6 +48,7 @@ struct Grid {
   Completions completions;
   std::map<std::uint64_t, Token> flags;
   Token fences;
+  std::vector<Shadow> accesses;                   // of the regions that are watched
   std::map<std::uint32_t, bool> told_before_use;  // of loads (core/sim/checks/unread.h)
   std::vector<Block> blocks;  // clusters one after the other, their blocks by rank
   std::uint64_t instructions = 0, moments = 0;
@@ -80,6 +81,8 @@ struct Grid {
   Region* region_of(std::uint64_t address);
   const Region* nearest_region(std::uint64_t address) const;
   const Region& buffer(std::size_t index) const { return regions[first_buffer + index]; }
+  // Who accessed a region when; from the first access on.
+  Shadow& accesses_of(const Region& region);
   std::vector<Buffer> buffers() const;  // of the job, with their bytes of now
   std::uint32_t local_bytes() const;    // of one thread
   std::size_t register_stride() const;  // bytes of one warp's registers in Block::registers
@@ -92,6 +95,8 @@ struct Grid {
   Site site_of(Writer writer) const;
   // Who wrote this byte of this buffer last.
   std::optional<Site> writer(std::size_t buffer, std::size_t byte) const;
+
+  const Block* resident(std::uint64_t number) const;  // null: the block is not
 
   // ---- clusters ----
   // A block of the cluster of `block`, by its rank; null: there is none. All of them are resident

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "core/ptx/symbols.h"
+#include "core/ptx/written.h"
 #include "core/run/fit_launch.h"
 #include "core/run/modules.h"
 #include "core/sim/async/map_bits.h"
@@ -264,6 +265,41 @@ bool place_memory(Model& machine, std::vector<Buffer> buffers, Error& error) {
   return true;
 }
 
+// Whose accesses are followed: of what the program may write.
+void watch_written(Model& machine, const std::vector<Argument>& arguments) {
+  if (!machine.options.races) return;
+  const ptx::WrittenMemory written = ptx::written_memory(machine.program());
+  const Region& parameters = machine.regions[0];
+  const auto watch_at = [&](std::uint64_t address) {
+    if (Region* r = machine.region_of(address)) r->watched = true;
+  };
+  const auto watch_pointer = [&](std::uint64_t at) {
+    std::uint64_t address = 0;
+    if (at + sizeof address > parameters.size()) return;
+    std::memcpy(&address, parameters.data() + at, sizeof address);
+    watch_at(address);
+  };
+  for (const std::uint64_t at : written.parameters) watch_pointer(at);
+  for (const std::uint64_t address : written.addresses) watch_at(address);
+  for (std::uint64_t at = 0; written.by_any_parameter && at < parameters.size(); at += 8) {
+    watch_pointer(at);
+  }
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const ptx::Parameter& p = machine.program().entry.parameters[i];
+    const bool is_used =
+        written.by_any_map || std::any_of(written.maps.begin(), written.maps.end(), [&](auto at) {
+          return at >= p.offset && at < p.offset + p.bytes;
+        });
+    for (const Argument::Map& m : arguments[i].maps) {
+      if (is_used) machine.regions[machine.first_buffer + m.map.buffer].watched = true;
+    }
+  }
+  for (Region& r : machine.regions) {
+    r.watched = (r.watched || written.anywhere) && !r.read_only;
+  }
+  machine.regions[0].watched = false;  // the parameters
+}
+
 }  // namespace
 
 Outcome<Machine> Machine::load(Job job, Options options) {
@@ -305,6 +341,7 @@ Outcome<Machine> Machine::load(Job job, Options options) {
   m.recording.begin_record();
   m.dispatcher.begin();
   m.global_watch.begin();
+  watch_written(m, job.arguments);
   return Machine(std::move(model));
 }
 

@@ -364,7 +364,7 @@ Scope scope_of(const ptx::Modifiers& how, Scope otherwise) {
   return how.has(ptx::Field::scope) ? static_cast<Scope>(how[ptx::Field::scope] - 1) : otherwise;
 }
 
-void watch_access(Core& x, const Code& c, Shadow::Kind kind, const Region& region, Mask m,
+void watch_access(Core& x, const Code& c, Shadow::Kind kind, Region& region, Mask m,
                   const u64* offsets, std::uint32_t bytes, bool run, const std::byte* values) {
   const bool shared = region.kind() == Region::Kind::shared;
   Block& owner = shared ? owner_of(x, region) : *x.block;
@@ -395,6 +395,7 @@ void watch_access(Core& x, const Code& c, Shadow::Kind kind, const Region& regio
   }
   if (!shared) {
     if (region.is_busy()) x.machine->global_watch.watch_global(x, access, region);
+    if (region.watched) watch_region(x, region, access);
     return;
   }
   watch_in(x, owner, access);

@@ -58,7 +58,8 @@ class Region {
   std::uint64_t base() const { return base_; }
   std::uint64_t size() const { return bytes_.size(); }
   bool read_only = false;
-  std::string about;  // "f32 32x32": for sentences
+  bool watched = false;  // who accesses it when is followed (core/sim/order)
+  std::string about;     // "f32 32x32": for sentences
 
   const std::byte* data() const { return bytes_.data(); }
   // One bit a byte, 1 for undefined; null where every byte is defined.

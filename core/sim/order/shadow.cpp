@@ -9,9 +9,11 @@ using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
 constexpr std::size_t fewest = 1u << 11;
+constexpr u32 small_page = 10;  // 2^10 words
 constexpr u32 whole = 15;
-// Strong accesses of a word, of as many agents, are kept: the oldest are forgotten.
-constexpr u32 most_links = 96;
+// Strong accesses of a word, of as many agents, are kept: the oldest are forgotten. Those that others
+// stand for are looked for whenever there are so many more.
+constexpr u32 most_links = 96, more_links = 24;
 
 // Of [begin, end) the part in 4-byte word `word`, a bit a byte.
 u32 part_of(u64 word, u64 begin, u64 end) {
@@ -21,6 +23,11 @@ u32 part_of(u64 word, u64 begin, u64 end) {
 
 bool writes(Shadow::Kind kind) {
   return kind != Shadow::Kind::read;
+}
+
+// Races with nobody who is so, too.
+bool is_wide(const Shadow::Touch& touch) {
+  return touch.strong && touch.scope >= Scope::gpu;
 }
 
 }  // namespace
@@ -33,10 +40,11 @@ u32 Completions::begin() {
 void Completions::end(u32 operation, Agent on, u32 epoch) {
   Operation& first = all_[operation - 1];
   if (first.epoch == never) {
-    first = {on, epoch, none};
+    first.on = on;
+    first.epoch = epoch;
     return;
   }
-  all_.push_back({on, epoch, first.also});
+  all_.push_back({on, epoch, first.also, false});
   all_[operation - 1].also = static_cast<u32>(all_.size());
 }
 
@@ -48,28 +56,45 @@ bool Completions::is_seen(u32 operation, const Observer& who) const {
   return false;
 }
 
-void Shadow::start(u64 bytes) {
-  words_.assign((bytes + 3) / 4, 0);
+void Shadow::start(u64 bytes, bool in_pages) {
+  words_ = (bytes + 3) / 4;
+  page_shift_ = in_pages ? small_page : 63;
+  page_mask_ = (u64{1} << page_shift_) - 1;
+  pages_.clear();
+  pages_.resize((words_ + page_mask_) >> page_shift_);
+  touched_ = 0;
+  if (!in_pages && words_) words_from(0);
   histories_.assign(1, {});
   links_.assign(1, {});
   nodes_.assign(1, {});
-  most_ = std::max(fewest, words_.size());
+  most_ = std::max(fewest, touched_);
+}
+
+u32* Shadow::words_from(u64 number) {
+  std::vector<u32>& page = pages_[number >> page_shift_];
+  if (page.empty()) {
+    const u64 first = number & ~page_mask_;
+    page.assign(std::min(page_mask_ + 1, words_ - first), 0);
+    touched_ += page.size();
+  }
+  return page.data() + (number & page_mask_);
 }
 
 std::uint64_t Shadow::held() const {
-  return words_.size() * sizeof(u32) + histories_.size() * sizeof(History) +
-         links_.size() * sizeof(Link) + nodes_.size() * sizeof(Touch);
+  return pages_.size() * sizeof pages_[0] + touched_ * sizeof(u32) +
+         histories_.size() * sizeof(History) + links_.size() * sizeof(Link) +
+         nodes_.size() * sizeof(Touch);
 }
 
 Shadow::Pass::Pass(Shadow& shadow, const Observer& who, const Completions& completions,
                    const Touch& touch)
     : shadow_(&shadow), who_(&who), completions_(&completions), touch_(touch) {
-  if (shadow.histories_.size() > shadow.most_) shadow.compact();
+  if (shadow.histories_.size() > std::max(shadow.most_, shadow.touched_)) shadow.compact();
 }
 
 bool Shadow::Pass::is_ordered(const Touch& earlier) const {
   if (!earlier.operation) return who_->has_seen(earlier.agent, earlier.epoch);
-  if (completions_->in_flight(earlier.operation)) return earlier.kind != Kind::copy;
+  if (completions_->in_flight(earlier.operation)) return earlier.async;
   return completions_->is_seen(earlier.operation, *who_);
 }
 
@@ -132,9 +157,9 @@ Shadow::Pass::Step Shadow::Pass::step(u32 from, u32 bytes, u64 word) {
   const bool reads = touch_.kind == Kind::read, replaces = !reads && !touch_.strong;
   if (!replaces && was.others && is_known(was.others, bytes)) return out;
   History now = was;
-  // A read among reads races with none of them: they are thinned out when they become many.
-  constexpr u32 many = 24;
-  if (!reads || was.some_write || was.count >= many) look_through(was, bytes, replaces, note, now);
+  // A read among reads races with none of them, nor a flag's access with those of others.
+  const bool harmless = (reads && !was.some_write) || (is_wide(touch_) && was.all_wide);
+  if (!harmless || (was.count + 1) % more_links == 0) look_through(was, bytes, replaces, note, now);
   if (replaces) {
     for (u32 b = 0; b < 4; ++b) {
       if (bytes >> b & 1) now.written[b] = node();
@@ -144,6 +169,7 @@ Shadow::Pass::Step Shadow::Pass::step(u32 from, u32 bytes, u64 word) {
     now.others = static_cast<u32>(s.links_.size() - 1);
     ++now.count;
     now.some_write = now.some_write || !reads;
+    now.all_wide = now.all_wide && is_wide(touch_);
   }
   s.histories_.push_back(now);
   out.to = static_cast<u32>(s.histories_.size() - 1);
@@ -157,6 +183,7 @@ void Shadow::Pass::look_through(const History& was, u32 bytes, bool replaces, No
   Shadow& s = *shadow_;
   std::array<Link, most_links> kept;
   u32 count = 0;
+  const u32 most = was.count + 1 < most_links ? most_links : most_links - more_links;
   bool all_kept = true;
   for (u32 at = was.others; at; at = s.links_[at].next) {
     const Link& link = s.links_[at];
@@ -167,7 +194,7 @@ void Shadow::Pass::look_through(const History& was, u32 bytes, bool replaces, No
                                                                      : 0;
     all_kept = all_kept && left == link.bytes;
     if (!left) continue;
-    if (count < most_links - 1) {
+    if (count < most - 1) {
       kept[count++] = {link.node, at, left};
     } else {
       all_kept = false;
@@ -176,44 +203,53 @@ void Shadow::Pass::look_through(const History& was, u32 bytes, bool replaces, No
   if (all_kept) return;
   now.others = now.count = 0;
   now.some_write = false;
+  now.all_wide = true;
   for (u32 i = count; i-- > 0;) {
     s.links_.push_back({kept[i].node, now.others, kept[i].bytes});
     now.others = static_cast<u32>(s.links_.size() - 1);
     ++now.count;
     now.some_write = now.some_write || writes(s.nodes_[kept[i].node].kind);
+    now.all_wide = now.all_wide && is_wide(s.nodes_[kept[i].node]);
   }
 }
 
 bool Shadow::Pass::touch(u64 begin, u64 end) {
   u32 races = 0, bytes = 0, from = 0, to = 0;  // of the step at hand; bytes 0: none yet
-  u32* words = shadow_->words_.data();
-  const u64 last = ((end - 1) >> 2) + 1;
-  for (u64 w = begin >> 2; w < last;) {
-    const u32 part = begin <= w * 4 && w * 4 + 4 <= end ? whole : part_of(w, begin, end);
-    if (words[w] != from || part != bytes) {
-      bytes = part;
-      from = words[w];
-      std::size_t known = 0;
-      while (known < last_.size() && (last_[known].bytes != bytes || last_[known].from != from)) {
-        ++known;
+  const u64 last = ((end - 1) >> 2) + 1, whole_end = end >> 2;
+  for (u64 first = begin >> 2; first < last;) {
+    u32* const words = shadow_->words_from(first) - first;
+    const u64 page_end = std::min(last, (first | shadow_->page_mask_) + 1);
+    for (u64 w = first; w < page_end;) {
+      const u32 part = begin <= w * 4 && w * 4 + 4 <= end ? whole : part_of(w, begin, end);
+      if (words[w] != from || part != bytes) {
+        bytes = part;
+        from = words[w];
+        std::size_t known = 0;
+        while (known < last_.size() && (last_[known].bytes != bytes || last_[known].from != from)) {
+          ++known;
+        }
+        if (known == last_.size()) {
+          known = steps_++ % last_.size();
+          last_[known] = step(from, bytes, w);
+        }
+        to = last_[known].to;
+        races |= last_[known].races;
       }
-      if (known == last_.size()) {
-        known = steps_++ % last_.size();
-        last_[known] = step(from, bytes, w);
+      words[w++] = to;
+      if (part != whole) continue;
+      for (const u64 stop = std::min(page_end, whole_end); w < stop && words[w] == from; ++w) {
+        words[w] = to;
       }
-      to = last_[known].to;
-      races |= last_[known].races;
     }
-    words[w++] = to;
-    if (part != whole) continue;
-    for (const u64 stop = end >> 2; w < stop && words[w] == from; ++w) words[w] = to;
+    first = page_end;
   }
   return races;
 }
 
 void Shadow::divide(u64 begin, u64 end, u32 operation, u32 other) {
   for (u64 w = begin >> 2; w <= (end - 1) >> 2; ++w) {
-    History now = histories_[words_[w]];
+    u32& at_word = *words_from(w);
+    History now = histories_[at_word];
     bool any = false;
     for (u64 at = std::max(begin, w * 4); at < std::min(end, w * 4 + 4); ++at) {
       u32& written = now.written[at & 3];
@@ -227,7 +263,7 @@ void Shadow::divide(u64 begin, u64 end, u32 operation, u32 other) {
     }
     if (!any) continue;
     histories_.push_back(now);
-    words_[w] = static_cast<u32>(histories_.size() - 1);
+    at_word = static_cast<u32>(histories_.size() - 1);
   }
 }
 
@@ -255,8 +291,8 @@ void Shadow::compact() {
     }
     return link[first];
   };
-  for (u32& word : words_) {
-    if (!word) continue;
+  const auto keep = [&](u32& word) {
+    if (!word) return;
     u32& now = history[word];
     if (!now) {
       History h = histories_[word];
@@ -266,11 +302,14 @@ void Shadow::compact() {
       histories.push_back(h);
     }
     word = now;
+  };
+  for (std::vector<u32>& page : pages_) {
+    for (u32& word : page) keep(word);
   }
   histories_ = std::move(histories);
   links_ = std::move(links);
   nodes_ = std::move(nodes);
-  most_ = std::max(std::max(fewest, words_.size()), 2 * histories_.size());
+  most_ = std::max(std::max(fewest, touched_), 2 * histories_.size());
 }
 
 }  // namespace tilescope::sim

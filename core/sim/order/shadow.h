@@ -27,8 +27,12 @@ class Completions {
   static constexpr std::uint32_t none = 0, never = ~0u;
   std::uint32_t begin();  // a number for an operation
   void end(std::uint32_t operation, Agent on, std::uint32_t epoch);
+  // It has done what it does, and nobody has waited for it yet.
+  void finish(std::uint32_t operation) { all_[operation - 1].finished = true; }
   bool is_seen(std::uint32_t operation, const Observer& who) const;
-  bool in_flight(std::uint32_t operation) const { return epoch(operation) == never; }
+  bool in_flight(std::uint32_t operation) const {
+    return epoch(operation) == never && !all_[operation - 1].finished;
+  }
   Agent on(std::uint32_t operation) const { return all_[operation - 1].on; }
   std::uint32_t epoch(std::uint32_t operation) const { return all_[operation - 1].epoch; }
   std::uint64_t held() const { return all_.size() * sizeof(Operation); }
@@ -38,6 +42,7 @@ class Completions {
     Agent on;
     std::uint32_t epoch = never;
     std::uint32_t also = none;  // another that says when it is over
+    bool finished = false;
   };
   std::vector<Operation> all_;
 };
@@ -55,9 +60,9 @@ class Shadow {
     Agent agent;
     Home home;
     std::uint32_t epoch = 0;
-    // Of an operation; then Completions says agent and epoch. While one is in flight others tell
-    // who collides with it (core/sim/async/collisions.cpp), but for a copy by cp.async: whoever
-    // touches what that writes, races.
+    // Of an operation; then Completions says agent and epoch. While one of the async proxy is in
+    // flight others tell who collides with it (core/sim/async/collisions.cpp); with a copy by
+    // cp.async one races as with anything else.
     std::uint32_t operation = Completions::none;
     std::uint32_t thread = 0, pc = 0;
   };
@@ -72,6 +77,7 @@ class Shadow {
     std::uint32_t others = 0;                // Link
     std::uint16_t count = 0;                 // of them
     bool some_write = false;                 // one of them does
+    bool all_wide = true;                    // they are strong, for the whole chip
   };
 
  public:
@@ -113,8 +119,9 @@ class Shadow {
     bool found_ = false;
   };
 
-  void start(std::uint64_t bytes);
-  bool on() const { return !words_.empty(); }
+  // A page at a time where only some of the memory may be touched; the rest costs nothing.
+  void start(std::uint64_t bytes, bool in_pages = false);
+  bool on() const { return !pages_.empty(); }
   std::uint64_t held() const;
 
   // f(first, end, last weak write) for each run of bytes of [begin, end) with the same one, until f
@@ -123,16 +130,16 @@ class Shadow {
   bool any_writer(std::uint64_t begin, std::uint64_t end, F f) const {
     for (std::uint64_t at = begin; at < end;) {
       const std::uint64_t first = at;
-      const std::uint32_t node = histories_[words_[at >> 2]].written[at & 3];
-      while (at < end && histories_[words_[at >> 2]].written[at & 3] == node) {
-        const std::uint64_t word = at >> 2;
-        const History& history = histories_[words_[word]];
+      const std::uint32_t node = histories_[word(at >> 2)].written[at & 3];
+      while (at < end && histories_[word(at >> 2)].written[at & 3] == node) {
+        const std::uint32_t now = word(at >> 2);
+        const History& history = histories_[now];
         ++at;
         if (at & 3) continue;
         // Words with the same history, as most of a tile have.
         if (std::equal(history.written.begin() + 1, history.written.end(),
                        history.written.begin())) {
-          while (at + 4 <= end && words_[at >> 2] == words_[word]) at += 4;
+          while (at + 4 <= end && word(at >> 2) == now) at += 4;
         }
       }
       if (node && f(first, at, nodes_[node])) return true;
@@ -144,7 +151,7 @@ class Shadow {
   bool any_read(std::uint64_t begin, std::uint64_t end, F f) const {
     std::uint32_t before = 0;
     for (std::uint64_t at = begin; at < end; at += 4 - at % 4) {
-      const std::uint32_t now = words_[at >> 2];
+      const std::uint32_t now = word(at >> 2);
       if (now == before) continue;
       before = now;
       for (std::uint32_t l = histories_[now].others; l; l = links_[l].next) {
@@ -160,7 +167,17 @@ class Shadow {
   void compact();
 
  private:
-  std::vector<std::uint32_t> words_;  // History of each 4 bytes
+  std::uint32_t word(std::uint64_t number) const {
+    const std::vector<std::uint32_t>& page = pages_[number >> page_shift_];
+    return page.empty() ? 0 : page[number & page_mask_];
+  }
+  // The words from that of `number` on, up to the end of its page, which is made.
+  std::uint32_t* words_from(std::uint64_t number);
+
+  std::vector<std::vector<std::uint32_t>> pages_;  // of each 4 bytes its History; empty: all 0
+  std::uint64_t words_ = 0, page_mask_ = ~std::uint64_t{0};
+  std::uint32_t page_shift_ = 0;
+  std::size_t touched_ = 0;  // words that have pages
   std::vector<History> histories_;
   std::vector<Link> links_;
   std::vector<Touch> nodes_;

@@ -1,0 +1,48 @@
+// What an access of memory is unordered with, and how that is said.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/sim/machine/code.h"
+
+namespace tilescope::sim {
+
+// What is accessed: the shared memory of a block, or a region of global memory.
+struct Accessed {
+  const Block* owner = nullptr;
+  const Region* region = nullptr;
+};
+
+struct Conflict {
+  std::uint32_t lane = 0;    // of the access
+  std::uint64_t offset = 0;  // in the memory
+  Shadow::Touch other;
+  bool pending = false;          // a cp.async that is not waited for
+  bool fenced_too_late = false;  // by fence.proxy.async
+  const Doubtful* by = nullptr;  // what orders the two on chips, and is too weak
+  bool is_likely = false;        // likewise, where it is not known by what
+};
+
+// What `other` did at `offset`, for one who has seen as much as `who`.
+Conflict conflict_of(const Model& machine, const Observer& who, const Shadow::Touch& other,
+                     std::uint64_t offset);
+
+std::string_view verb_of(Shadow::Kind kind);  // "reads", "updates", "writes"
+// "byte 16 of shared memory", "byte 16 of buffer C"; of a block other than the current one
+// "byte 16 of CTA 1's shared memory".
+std::string byte_text(const Core& x, const Accessed& memory, std::uint64_t offset);
+Evidence::Place place_of(const Accessed& memory, std::uint64_t begin, std::uint64_t end);
+// Where the other one did it: "a.cu:12 (PTX line 40)".
+std::string place_text(const Model& machine, const Shadow::Touch& touch);
+// Who, seen from the current block: "warp 3", "CTA 1 of the cluster", "warp 3 of CTA (2,0,0)".
+std::string who_text(const Core& x, const Shadow::Touch& touch);
+// What a warp did to tell or to hear: "the mbarrier.arrive of warp 1 at a.cu:12".
+std::string deed_text(const Core& x, const Deed& by);
+// What is to be changed where the two were ordered, but in a way that PTX does not promise.
+std::string too_weak(const Core& x, const Conflict& conflict);
+// What touched the memory before, and its bytes.
+Evidence::Party earlier(const Core& x, const Accessed& memory, const Conflict& conflict,
+                        std::string_view verb);
+
+}  // namespace tilescope::sim

@@ -1,0 +1,199 @@
+// Asynchronous operations and the accesses before them: unordered ones, and those that the async
+// proxy has not been told of.
+#include <fmt/format.h>
+
+#include "core/sim/checks/evidence.h"
+#include "core/sim/checks/unordered.h"
+#include "core/sim/checks/unread.h"
+#include "core/sim/machine/model.h"
+
+namespace tilescope::sim {
+namespace {
+
+// The block of the cluster of `block` whose thread did it.
+const Block& home_of(const Model& machine, const Block& block, const Shadow::Touch& touch) {
+  for (std::uint32_t rank = 0; rank < machine.cluster_size; ++rank) {
+    const Block* b = machine.member(block, rank);
+    if (b && b->number == touch.home.block) return *b;
+  }
+  return block;
+}
+
+// The first byte of [begin, end) that was written through the generic proxy, and of which the async
+// proxy has not been told on the way to `who`.
+bool find_untold(const Model& machine, const Block& block, const Observer& who, std::uint64_t begin,
+                 std::uint64_t end, Conflict& out) {
+  const auto untold = [&](std::uint64_t first, std::uint64_t last, const Shadow::Touch& written) {
+    if (written.async) return false;
+    // Who writes over an mbarrier is told so where it is used. By which proxy tcgen05.alloc writes
+    // its address the ISA does not say (9.7.16.7.1), and Triton lets TMA use the place again.
+    const ptx::Op op = machine.program().code[written.pc].op;
+    if (op == ptx::Op::mbarrier || op == ptx::Op::tcgen05) return false;
+    Agent agent = written.agent;
+    std::uint32_t epoch = written.epoch;
+    if (written.operation) {
+      if (machine.completions.in_flight(written.operation)) return false;
+      agent = machine.completions.on(written.operation);
+      epoch = machine.completions.epoch(written.operation);
+    }
+    if (who.is_told(agent, epoch)) return false;
+    const Observer& writer = home_of(machine, block, written).order.of(written.thread / 32);
+    const std::uint32_t until = agent == who.me() ? who.epoch() : who.sure().seen.of(agent);
+    for (std::uint64_t at = first; at < last; at += 4 - at % 4) {
+      const Writer by = block.shared.writer(at);
+      const bool known =
+          by && by.block() == written.home.block && by.thread() / 32 == written.thread / 32;
+      const Mask lane = known ? Mask{1} << by.thread() % 32 : 0;
+      if (writer.has_fenced(lane, epoch, until)) continue;
+      out.offset = at;
+      out.other = written;
+      out.fenced_too_late = writer.has_fenced(known ? lane : ~Mask{0}, epoch, writer.epoch());
+      return true;
+    }
+    return false;
+  };
+  return block.order.shared.any_writer(begin, end, untold);
+}
+
+// The first byte of [begin, end) that a thread reads through the generic proxy and may not have, as
+// it told others before it used what it read, and nobody told the async proxy.
+bool find_unread(Model& machine, const Block& block, const Observer& who, std::uint64_t begin,
+                 std::uint64_t end, Conflict& out) {
+  return block.order.shared.any_read(begin, end, [&](std::uint64_t at, const Shadow::Touch& read) {
+    if (read.async || read.operation || who.is_told(read.agent, read.epoch)) return false;
+    const Observer& reader = home_of(machine, block, read).order.of(read.thread / 32);
+    if (reader.has_fenced(~Mask{0}, read.epoch, who.sure().seen.of(read.agent))) return false;
+    const auto [known, fresh] = machine.told_before_use.try_emplace(read.pc, false);
+    if (fresh) known->second = tells_before_use(machine.program(), read.pc);
+    if (!known->second) return false;
+    out.offset = at;
+    out.other = read;
+    return true;
+  });
+}
+
+void tell_unread(Core& x, int lane, const Block& block, const AsyncOperation& o, const Range& r,
+                 const Conflict& c) {
+  x.reports->note(x, lane, "read_overtaken", c.other.pc, [&] {
+    Report report;
+    report.sentence = fmt::format(
+        "{} writes {} through the async proxy, which {} reads at {} and says to be done with "
+        "before "
+        "it has used the value, with no fence.proxy.async since: the new bytes may be read",
+        o.work->name, byte_text(x, {&block, nullptr}, c.offset), who_text(x, c.other),
+        place_text(*x.machine, c.other));
+    report.expected =
+        "fence.proxy.async.shared::cta between the read and what tells of it, or a use of the "
+        "value "
+        "before";
+    report.found = "a load that may still be under way (seen on an H200)";
+    Evidence::Party mine =
+        lane_at(x, lane, fmt::format("{} writes", o.work->name), place_of(block, r));
+    add_pieces(mine, o.writes);
+    report.evidence = collision(std::move(mine), earlier(x, {&block, nullptr}, c, "reads"));
+    return report;
+  });
+}
+
+}  // namespace
+
+bool is_untold(const Model& machine, const Block& block, const AsyncOperation& o,
+               std::uint32_t begin, std::uint32_t end) {
+  Conflict c;
+  const Observer& who = machine.issuer(block, o).order.of(o.thread / 32);
+  return find_untold(machine, block, who, begin, end, c);
+}
+
+// The same of what an operation is going to read and write. It does so through the async proxy,
+// which is told of a thread's own writes only by its fence.proxy.async (9.7.9.25.2).
+void watch_operation(Core& x, int lane, Block& block, AsyncOperation& o) {
+  const Observer& who = observer(x);
+  o.order = x.machine->completions.begin();
+  Shadow::Touch touch;
+  touch.async = true;
+  touch.home = who.home();
+  touch.operation = o.order;
+  touch.thread = x.warp->index * 32 + static_cast<std::uint32_t>(lane);
+  touch.pc = x.pc;
+  const auto pass_over = [&](const Range& r, Shadow::Kind kind) {
+    touch.kind = kind;
+    touch.strong = kind == Shadow::Kind::atomic;
+    touch.scope = Scope::gpu;  // of reductions (9.7.9.25.4.2)
+    Shadow::Pass pass(block.order.shared, who, x.machine->completions, touch);
+    if (!pass.touch(r.begin, r.end)) return false;
+    tell_unordered(x, {&block, nullptr}, lane, o.work->name, kind, r.begin, r.end,
+                   conflict_of(*x.machine, who, pass.other(), pass.at()));
+    return true;
+  };
+  const auto tell_untold = [&](const Range& r, const Conflict& c, bool reads) {
+    x.reports->hazard(x, lane, "missing_proxy_fence", c.other.pc, [&] {
+      const char* verb = reads ? "reads" : "writes";
+      Report report;
+      report.sentence = fmt::format(
+          "{} {} {} through the async proxy, but {} wrote it at {} and executed {}: the old bytes "
+          "may be {}",
+          o.work->name, verb, byte_text(x, {&block, nullptr}, c.offset), who_text(x, c.other),
+          place_text(*x.machine, c.other),
+          c.fenced_too_late ? "its fence.proxy.async only behind what was waited for"
+                            : "no fence.proxy.async since",
+          reads ? "read" : "the last");
+      report.expected =
+          "fence.proxy.async.shared::cta by the threads that write, then a barrier; or behind it, "
+          "by the thread that issues this";
+      report.found = "no fence between";
+      Evidence::Party mine =
+          lane_at(x, lane, fmt::format("{} {}", o.work->name, verb), place_of(block, r));
+      add_pieces(mine, reads ? o.reads : o.writes);
+      report.evidence = collision(std::move(mine), earlier(x, {&block, nullptr}, c, "writes"));
+      return report;
+    });
+  };
+  // st.async and red.async go the generic way (9.7.9.25.2 names bulk copies alone).
+  const ptx::Op op = x.machine->program().code[x.pc].op;
+  const bool generic = op == ptx::Op::st || op == ptx::Op::red;
+  for (const Range& r : o.writes) {
+    Conflict c;
+    Conflict unread;
+    const bool untold = !generic && find_untold(*x.machine, block, who, r.begin, r.end, c);
+    const bool is_unread = !generic && find_unread(*x.machine, block, who, r.begin, r.end, unread);
+    const bool races = pass_over(r, o.work->adds ? Shadow::Kind::atomic : Shadow::Kind::write);
+    if (untold && !races) tell_untold(r, c, false);
+    if (is_unread && !races) tell_unread(x, lane, block, o, r, unread);
+  }
+  for (const Range& r : o.reads) {
+    Conflict c;
+    if (pass_over(r, Shadow::Kind::read)) continue;
+    if (find_untold(*x.machine, block, who, r.begin, r.end, c)) tell_untold(r, c, true);
+  }
+}
+
+// One that nobody can wait for is not followed.
+void watch_operation(Core& x, int lane, Region& region, AsyncOperation& o) {
+  if (o.group == no_group && o.mbarrier == no_mbarrier) return;
+  const Observer& who = observer(x);
+  const GlobalUse use = o.work->global;
+  o.global_order = x.machine->completions.begin();
+  Shadow::Touch touch;
+  touch.kind = use == GlobalUse::reads     ? Shadow::Kind::read
+               : use == GlobalUse::reduces ? Shadow::Kind::atomic
+                                           : Shadow::Kind::write;
+  touch.strong = touch.kind == Shadow::Kind::atomic;
+  touch.scope = Scope::gpu;  // of reductions (9.7.9.25.4.2)
+  touch.async = true;
+  touch.home = who.home();
+  touch.operation = o.global_order;
+  touch.thread = x.warp->index * 32 + static_cast<std::uint32_t>(lane);
+  touch.pc = x.pc;
+  Shadow::Pass pass(x.machine->accesses_of(region), who, x.machine->completions, touch);
+  bool told = false;
+  o.work->pieces(o, [&](const GlobalRange& piece) {
+    const std::uint64_t begin = piece.begin - region.base(), end = piece.end - region.base();
+    if (!pass.touch(begin, end) || told) return true;
+    told = true;
+    tell_unordered(x, {nullptr, &region}, lane, o.work->name, touch.kind, begin, end,
+                   conflict_of(*x.machine, who, pass.other(), pass.at()));
+    return true;
+  });
+}
+
+}  // namespace tilescope::sim
