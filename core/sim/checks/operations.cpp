@@ -57,15 +57,13 @@ bool find_untold(const Model& machine, const Block& block, const Observer& who, 
 
 // The first byte of [begin, end) that a thread reads through the generic proxy and may not have, as
 // it told others before it used what it read, and nobody told the async proxy.
-bool find_unread(Model& machine, const Block& block, const Observer& who, std::uint64_t begin,
+bool find_unread(Model& machine, Block& block, const Observer& who, std::uint64_t begin,
                  std::uint64_t end, Conflict& out) {
   return block.order.shared.any_read(begin, end, [&](std::uint64_t at, const Shadow::Touch& read) {
     if (read.async || read.operation || who.is_told(read.agent, read.epoch)) return false;
     const Observer& reader = home_of(machine, block, read).order.of(read.thread / 32);
     if (reader.has_fenced(~Mask{0}, read.epoch, who.sure().seen.of(read.agent))) return false;
-    const auto [known, fresh] = machine.told_before_use.try_emplace(read.pc, false);
-    if (fresh) known->second = tells_before_use(machine.program(), read.pc);
-    if (!known->second) return false;
+    if (!may_be_overtaken(machine, read.pc)) return false;
     out.offset = at;
     out.other = read;
     return true;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/ptx/definitions.h"
+#include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
 namespace {
@@ -51,6 +52,13 @@ bool tells_before_use(const ptx::Program& program, std::uint32_t pc) {
     if (tells(i)) return true;
   }
   return false;
+}
+
+bool may_be_overtaken(Model& machine, std::uint32_t pc) {
+  if (!machine.global_watch.watches_proxies()) return false;
+  const auto [known, fresh] = machine.told_before_use.try_emplace(pc, false);
+  if (fresh) known->second = tells_before_use(machine.program(), pc);
+  return known->second;
 }
 
 }  // namespace tilescope::sim

@@ -9,6 +9,8 @@ struct Program;
 
 namespace tilescope::sim {
 
+class Model;
+
 // Does the thread that loads at `pc` tell others so (by an arrival, a barrier, a release, a copy
 // that it issues) before an instruction uses what was loaded? As far as the instructions behind it
 // say it in a row: not, where the way divides.
@@ -20,5 +22,7 @@ namespace tilescope::sim {
 // a branch looked at the value before, or with a fence.proxy.async between; nor where a store
 // overwrites.
 bool tells_before_use(const ptx::Program& program, std::uint32_t pc);
+// The same of the program at hand, where there are copies that could overtake such a load.
+bool may_be_overtaken(Model& machine, std::uint32_t pc);
 
 }  // namespace tilescope::sim

@@ -131,7 +131,10 @@ Flow fence(Core& x, const Code&, Mask m) {
     me.fence_inits(x.block->order.agent(Completer::inits, x.warp->index));
     return Flow::next;
   }
-  me.fence(scope);
+  constexpr std::uint8_t only_acquires = 3, only_releases = 4;  // words of Field::order
+  const std::uint8_t order = how[ptx::Field::order];
+  if (order != only_releases) me.fence_acquire(scope);
+  if (order != only_acquires) me.fence_release(scope);
   if (!sc) return Flow::next;
   const Deed by = deed(x, __builtin_ctz(m));
   me.acquire(x.machine->fences, scope, by);

@@ -1,6 +1,7 @@
 // How the barriers of a block complete.
 #include <algorithm>
 
+#include "core/sim/checks/unread.h"
 #include "core/sim/machine/cluster.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/machine/together.h"
@@ -41,10 +42,12 @@ void finish_barriers(Model& machine, Block& block) {
     if (b.arrived == 0 || b.arrived < wanted) continue;
     machine.recording.note_phase(block, Unit::barrier, id, 0);
     machine.scheduler.pass_barrier(block, id);
+    std::uint32_t released = 0;
     for (Warp& w : block.warps) {
       for (Split& s : w.splits) {
         if (s.wait != Wait::barrier || s.barrier != id || (b.came[w.index] & s.mask)) continue;
         s.wait = Wait::none;
+        released += static_cast<std::uint32_t>(__builtin_popcount(s.mask));
         machine.stops.released(block, w, s.pc - 1, s.mask);
         block.tensor.synchronise(w.index, b.tensor);
         if (block.order.on()) block.order.of(w.index).acquire(b.view);
@@ -52,6 +55,10 @@ void finish_barriers(Model& machine, Block& block) {
         Core x = machine.core_of(block, w);
         finish_reduction(x, x.code[s.pc - 1], s.mask, b);
       }
+    }
+    if (released == block.live_threads && block.order.on()) {
+      block.order.shared.forget_reads(
+          [&](std::uint32_t pc) { return may_be_overtaken(machine, pc); });
     }
     Happened done;
     done.what = Happening::barrier;

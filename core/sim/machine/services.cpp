@@ -343,7 +343,7 @@ void meet_at(Observer& me, Token& flag, u64 place, Shadow::Kind kind, const ptx:
     flag.clear();
   }
   if (order == release || order == acq_rel) {
-    me.release(flag, scope, by);
+    me.release_at(flag, scope, by);
   } else {
     me.release_relaxed(flag, scope, by);
   }

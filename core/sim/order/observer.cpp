@@ -90,8 +90,23 @@ void Observer::release_relaxed(Token& token, Scope scope, Deed by) {
   for (const Fenced& f : fenced_) {
     token.part(home_, narrower(f.scope, scope), Doubt::none, by).view.join(f.view);
   }
+  for (const Released& own : token.earlier) {
+    if (own.by.block == by.block && own.by.thread / 32 == by.thread / 32) token.add(own);
+  }
   give(token, scope, by, Doubt::relaxed_release);
   ++epoch_;
+}
+
+void Observer::release_at(Token& place, Scope scope, Deed by) {
+  const auto own = [&](const Released& r) {
+    return r.by.block == by.block && r.by.thread / 32 == by.thread / 32;
+  };
+  auto& earlier = place.earlier;
+  earlier.erase(std::remove_if(earlier.begin(), earlier.end(), own), earlier.end());
+  Token mine;
+  give(mine, scope, by, Doubt::none);
+  earlier.push_back(mine.parts.front());
+  release(place, scope, by);
 }
 
 void Observer::arrive(Token& token, bool releases, Scope scope, Deed by) {
@@ -155,8 +170,11 @@ void Observer::fence_inits(Agent inits) {
   fenced_.push_back(std::move(own));
 }
 
-void Observer::fence(Scope scope) {
+void Observer::fence_acquire(Scope scope) {
   take_offered(scope, [](const Offered&) { return true; });
+}
+
+void Observer::fence_release(Scope scope) {
   const auto covered = [&](const Fenced& f) { return f.scope <= scope; };
   fenced_.erase(std::remove_if(fenced_.begin(), fenced_.end(), covered), fenced_.end());
   fenced_.insert(fenced_.begin(), {scope, sure_});

@@ -74,6 +74,9 @@ struct Released {
 
 struct Token {
   std::vector<Released> parts;
+  // What each warp has released here: a later strong write of its own, though it releases nothing
+  // itself, tells of that (8.8, "Release and acquire patterns").
+  std::vector<Released> earlier;
   void clear() { parts.clear(); }
   // The part of this home, scope and doubt: a new one where there was none.
   Released& part(Home home, Scope scope, Doubt doubt, Deed by);
@@ -122,6 +125,8 @@ class Observer {
   // ---- telling ----
   // All that it has done and seen, morally strong with who is in `scope`.
   void release(Token& token, Scope scope, Deed by);
+  // The same by a write at a place of memory.
+  void release_at(Token& place, Scope scope, Deed by);
   // By a relaxed access: what lies before its fences.
   void release_relaxed(Token& token, Scope scope, Deed by);
   // At a barrier that counts whoever arrives, whatever the scope: of a release pattern only the
@@ -131,7 +136,10 @@ class Observer {
   void acquire(const Token& token, Scope scope, Deed by, std::uint64_t place = 0);
   // By a relaxed access: the next fence acquires it.
   void acquire_relaxed(const Token& token, Scope scope, Deed by, std::uint64_t place = 0);
-  void fence(Scope scope);
+  // What it has read relaxed before, it acquires; what it does and sees before, its relaxed
+  // accesses behind release.
+  void fence_acquire(Scope scope);
+  void fence_release(Scope scope);
   // fence.mbarrier_init: as a fence of the cluster, for what `inits` stands for alone: what the
   // warp has initialised.
   void fence_inits(Agent inits);

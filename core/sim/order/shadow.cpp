@@ -8,11 +8,11 @@ namespace {
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-constexpr std::size_t fewest = 1u << 11;
+constexpr std::size_t fewest = 1u << 13;
 constexpr u32 small_page = 10;  // 2^10 words
 constexpr u32 whole = 15;
-// Strong accesses of a word, of as many agents, are kept: the oldest are forgotten. Those that others
-// stand for are looked for whenever there are so many more.
+// Strong accesses of a word, of as many agents, are kept: the oldest are forgotten. Those that
+// others stand for are looked for whenever there are so many more.
 constexpr u32 most_links = 96, more_links = 24;
 
 // Of [begin, end) the part in 4-byte word `word`, a bit a byte.
@@ -63,6 +63,9 @@ void Shadow::start(u64 bytes, bool in_pages) {
   pages_.clear();
   pages_.resize((words_ + page_mask_) >> page_shift_);
   touched_ = 0;
+  gathers_ = false;
+  gathered_.clear();
+  readers_.clear();
   if (!in_pages && words_) words_from(0);
   histories_.assign(1, {});
   links_.assign(1, {});
@@ -83,13 +86,16 @@ u32* Shadow::words_from(u64 number) {
 std::uint64_t Shadow::held() const {
   return pages_.size() * sizeof pages_[0] + touched_ * sizeof(u32) +
          histories_.size() * sizeof(History) + links_.size() * sizeof(Link) +
-         nodes_.size() * sizeof(Touch);
+         nodes_.size() * sizeof(Touch) + gathered_.size() * sizeof(Gathered) +
+         readers_.size() * sizeof(Touch);
 }
 
 Shadow::Pass::Pass(Shadow& shadow, const Observer& who, const Completions& completions,
                    const Touch& touch)
     : shadow_(&shadow), who_(&who), completions_(&completions), touch_(touch) {
   if (shadow.histories_.size() > std::max(shadow.most_, shadow.touched_)) shadow.compact();
+  gathers_ = shadow.gathers_ && touch.kind == Kind::read && !touch.strong && !touch.operation;
+  if (!gathers_) shadow.note_gathered();
 }
 
 bool Shadow::Pass::is_ordered(const Touch& earlier) const {
@@ -213,7 +219,109 @@ void Shadow::Pass::look_through(const History& was, u32 bytes, bool replaces, No
   }
 }
 
+// A read that is only gathered: it may race with the last weak writes. False: a strong one is among
+// the others, and it has to be looked at now.
+bool Shadow::Pass::gather(u64 begin, u64 end, bool& races) {
+  const Shadow& s = *shadow_;
+  const u32* const words = s.pages_[0].data();
+  constexpr u32 nothing = ~0u;
+  u32 before = nothing;
+  for (u64 w = begin >> 2; w <= (end - 1) >> 2; ++w) {
+    if (words[w] == before) continue;
+    before = words[w];
+    if (before == 0) continue;
+    const History& was = s.histories_[before];
+    if (was.some_write) return false;
+    const u32 part = part_of(w, begin, end);
+    for (u32 b = 0, last = 0; b < 4; ++b) {
+      const u32 node = was.written[b];
+      if (!(part >> b & 1) || node == last) continue;
+      last = node;
+      if (!races_with(s.nodes_[node])) continue;
+      races = true;
+      if (found_) continue;
+      found_ = true;
+      other_ = s.nodes_[node];
+      at_ = w * 4 + b;
+    }
+  }
+  if (reader_ == none_yet) {
+    reader_ = static_cast<u32>(s.readers_.size());
+    shadow_->readers_.push_back(touch_);
+  }
+  shadow_->gathered_.push_back({static_cast<u32>(begin), static_cast<u32>(end), reader_});
+  return true;
+}
+
+void Shadow::note_gathered() {
+  if (gathered_.empty()) return;
+  u32 reader = ~0u, node = 0, from = 0, bytes = 0, to = 0;
+  for (const Gathered& g : gathered_) {
+    if (g.reader != reader) {
+      reader = g.reader;
+      bytes = 0;
+      node = static_cast<u32>(nodes_.size());
+      nodes_.push_back(readers_[reader]);
+    }
+    for (u64 w = g.begin >> 2; w <= (g.end - 1) >> 2; ++w) {
+      u32& word = *words_from(w);
+      const u32 part = part_of(w, g.begin, g.end);
+      if (word != from || part != bytes) {
+        from = word;
+        bytes = part;
+        note_read(word, part, node);
+        to = word;
+      }
+      word = to;
+    }
+  }
+  gathered_.clear();
+  readers_.clear();
+}
+
+// Nothing but what its own warp has read before does it stand for.
+void Shadow::note_read(u32& word, u32 bytes, u32 node) {
+  const Touch& touch = nodes_[node];
+  History now = histories_[word];
+  const auto is_same = [&](const Link& l) {
+    const Touch& t = nodes_[l.node];
+    return t.kind == Kind::read && !t.strong && !t.operation && t.agent == touch.agent &&
+           (l.bytes & ~bytes) == 0;
+  };
+  if (now.others && is_same(links_[now.others])) {
+    const Touch& last = nodes_[links_[now.others].node];
+    if (last.epoch == touch.epoch && links_[now.others].bytes == bytes) return;
+  }
+  if ((now.count + 1) % more_links == 0) {
+    std::array<Link, most_links> kept;
+    u32 count = 0;
+    const u32 most = most_links - more_links;
+    for (u32 at = now.others; at && count < most; at = links_[at].next) {
+      if (!is_same(links_[at])) kept[count++] = links_[at];
+    }
+    now.others = 0;
+    now.count = 0;
+    while (count-- > 0) {
+      links_.push_back({kept[count].node, now.others, kept[count].bytes});
+      now.others = static_cast<u32>(links_.size() - 1);
+      ++now.count;
+    }
+  }
+  links_.push_back({node, now.others, bytes});
+  now.others = static_cast<u32>(links_.size() - 1);
+  ++now.count;
+  now.all_wide = false;
+  histories_.push_back(now);
+  word = static_cast<u32>(histories_.size() - 1);
+}
+
 bool Shadow::Pass::touch(u64 begin, u64 end) {
+  if (gathers_) {
+    bool races = false;
+    if (gather(begin, end, races)) return races;
+    gathers_ = false;
+    shadow_->note_gathered();
+  }
   u32 races = 0, bytes = 0, from = 0, to = 0;  // of the step at hand; bytes 0: none yet
   const u64 last = ((end - 1) >> 2) + 1, whole_end = end >> 2;
   for (u64 first = begin >> 2; first < last;) {

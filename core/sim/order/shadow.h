@@ -88,6 +88,11 @@ class Shadow {
     Pass(Shadow& shadow, const Observer& who, const Completions& completions, const Touch& touch);
     // It touches [begin, end). True: that is unordered with an earlier access of these bytes.
     bool touch(std::uint64_t begin, std::uint64_t end);
+
+   private:
+    bool gather(std::uint64_t begin, std::uint64_t end, bool& races);
+
+   public:
     // The first that it is unordered with, and the byte.
     const Touch& other() const { return other_; }
     std::uint64_t at() const { return at_; }
@@ -117,11 +122,31 @@ class Shadow {
     std::array<Step, 4> last_{};
     std::uint32_t steps_ = 0;
     bool found_ = false;
+    bool gathers_ = false;
+    std::uint32_t reader_ = none_yet;
+    static constexpr std::uint32_t none_yet = ~0u;
   };
 
   // A page at a time where only some of the memory may be touched; the rest costs nothing.
   void start(std::uint64_t bytes, bool in_pages = false);
   bool on() const { return !pages_.empty(); }
+
+  // Weak reads of warps are only gathered from now on, and looked at before the next access that
+  // could race with one; or never, where all who can come have seen them by then. (Not where others
+  // than a block's own warps reach the memory.)
+  void gather_reads() { gathers_ = true; }
+  // All have seen what was read so far: at a barrier of the whole block. Those stay whose
+  // instruction `keep` wants.
+  template <class F>
+  void forget_reads(F keep) {
+    if (gathered_.empty()) return;
+    std::size_t kept = 0;
+    for (const Gathered& g : gathered_) {
+      if (keep(readers_[g.reader].pc)) gathered_[kept++] = g;
+    }
+    gathered_.resize(kept);
+    if (!kept) readers_.clear();
+  }
   std::uint64_t held() const;
 
   // f(first, end, last weak write) for each run of bytes of [begin, end) with the same one, until f
@@ -148,7 +173,8 @@ class Shadow {
   }
   // The same of its reads since then.
   template <class F>
-  bool any_read(std::uint64_t begin, std::uint64_t end, F f) const {
+  bool any_read(std::uint64_t begin, std::uint64_t end, F f) {
+    note_gathered();
     std::uint32_t before = 0;
     for (std::uint64_t at = begin; at < end; at += 4 - at % 4) {
       const std::uint32_t now = word(at >> 2);
@@ -171,6 +197,9 @@ class Shadow {
     const std::vector<std::uint32_t>& page = pages_[number >> page_shift_];
     return page.empty() ? 0 : page[number & page_mask_];
   }
+  void note_gathered();
+  void note_read(std::uint32_t& word, std::uint32_t bytes, std::uint32_t node);
+
   // The words from that of `number` on, up to the end of its page, which is made.
   std::uint32_t* words_from(std::uint64_t number);
 
@@ -182,6 +211,14 @@ class Shadow {
   std::vector<Link> links_;
   std::vector<Touch> nodes_;
   std::size_t most_ = 0;  // histories, before those that are gone are thrown away
+
+  // Reads that are not in the histories yet.
+  struct Gathered {
+    std::uint32_t begin = 0, end = 0, reader = 0;
+  };
+  bool gathers_ = false;
+  std::vector<Gathered> gathered_;
+  std::vector<Touch> readers_;
 };
 
 }  // namespace tilescope::sim
