@@ -191,6 +191,9 @@ bool Flights::issue(Core& x, int lane, Block& block, AsyncOperation o) {
   o.pc = x.pc;
   o.issuer = x.block->rank;
   if (block.order.on()) o.since = observer(x).epoch();
+  if (block.order.on() && o.mbarrier != no_mbarrier) {
+    o.comes_behind = std::make_shared<const VectorClock>(observer(x).behind());
+  }
   for (u32 rank = 0; o.mbarrier != no_mbarrier && rank < model_->cluster_size; ++rank) {
     if (!o.arrives_at(rank, block.rank)) continue;
     Block* at = reach(x, lane, rank);
@@ -330,6 +333,7 @@ bool Flights::signal_completion(Block& block, const AsyncOperation& o) {
   signal.complete_bytes = o.transactions;
   signal.arrivals = o.arrivals;
   signal.seen = o.seen.get();
+  signal.behind = o.comes_behind.get();
   if (o.seen) signal.by = {o.by, o.by_epoch, 0};
   for (u32 rank = 0; rank < model_->cluster_size; ++rank) {
     if (!o.arrives_at(rank, block.rank)) continue;

@@ -137,12 +137,17 @@ void release(Model& machine, Block& block, Mbarrier& b, const Signal& what, Acto
   const Block& home = home_of(machine, block, who);
   const Deed by{static_cast<u32>(home.number), who.thread, who.pc};
   if (who.operation) {
-    if (!what.seen) return;
     Released part;
-    part.view = *what.seen;
     part.home = block.order.of(0).home();  // it arrives for the block's threads, whatever scope
     part.by = by;
+    if (what.behind) part.view.behind = *what.behind;
     b.arriving.add(part);
+    if (!what.seen) return;
+    for (const Released& seen : what.seen->parts) {
+      part.view = seen.view;
+      part.doubt = seen.doubt;
+      b.arriving.add(part);
+    }
     return;
   }
   Observer& me = machine.member(block, home.rank)->order.of(who.thread / 32);
@@ -186,6 +191,43 @@ void wake(Block& block, u32 offset, const Mbarrier& b) {
   }
 }
 
+// Does something that the phase was completed by come behind this wait for the one before?
+bool is_through(const Mbarrier& b, const PassedWait& w) {
+  return std::any_of(b.completed.parts.begin(), b.completed.parts.end(),
+                     [&](const Released& part) { return part.view.behind.of(w.agent) >= w.epoch; });
+}
+
+// A phase that completes although somebody may not have come to the wait for the one before: then
+// that wait is for a later one. It is so in every order in which the phase completes, while only
+// some show it.
+void look_for_early_completion(Model& machine, Block& block, u32 offset, const Mbarrier& b,
+                               Actor who) {
+  if (!block.order.on() || machine.supposes) return;
+  for (const PassedWait& w : b.waited) {
+    if (w.phases + 1 != b.phase || is_through(b, w)) continue;
+    const Block& home = home_of(machine, block, who);
+    machine.reports.hazard_at(home, who.thread, who.pc, "phase_too_early", w.pc, [&] {
+      Report r;
+      r.sentence = fmt::format(
+          "{} completes phase {} of {}, and nothing says that warp {} is through with its wait for "
+          "phase {} at {}: coming later, it would wait for phase {}",
+          actor_text(machine, block, who), b.phase - 1, mbarrier_name(machine, offset),
+          w.thread / 32, b.phase - 2, line_text(machine, block, w.thread, w.pc), b.phase);
+      r.expected = fmt::format(
+          "an arrival, or a barrier, by which whoever completes phase {} knows that all have "
+          "waited "
+          "for phase {}",
+          b.phase - 1, b.phase - 2);
+      r.found = "a phase that may complete before all have waited for the one before";
+      r.evidence = evidence_at(mbarrier_at(block, offset));
+      r.evidence.parties = {
+          party_of(machine, block, offset, who, fmt::format("completed phase {}", b.phase - 1)),
+          party_of(machine, block, offset, {w.thread, w.pc, false}, "waited")};
+      return r;
+    });
+  }
+}
+
 bool complete_phase(Model& machine, Block& block, u32 offset, Mbarrier& b, MbarrierBits& bits,
                     Actor who, const Knowledge& known_by = {}) {
   ++b.phase;
@@ -200,6 +242,7 @@ bool complete_phase(Model& machine, Block& block, u32 offset, Mbarrier& b, Mbarr
   b.arrived_before = std::move(b.arrived);
   b.arrived.clear();
   b.completer = who;
+  look_for_early_completion(machine, block, offset, b, who);
   Happened done;
   done.what = Happening::phase;
   done.block = block.number;
@@ -577,6 +620,17 @@ void note(Mbarrier& b, const Knowledge& now) {
 
 void note_completion(Mbarrier& b, Agent agent, u32 epoch) {
   note(b, {agent, epoch, b.phase});
+}
+
+void note_wait(Mbarrier& b, Agent agent, u32 epoch, u32 thread, u32 pc) {
+  if (b.phase == 0) return;
+  const PassedWait now{agent, epoch, b.phase, thread, pc};
+  for (PassedWait& w : b.waited) {
+    if (!(w.agent == agent)) continue;
+    w = now;
+    return;
+  }
+  b.waited.push_back(now);
 }
 
 void hear_completions(Block& block, const Observer& who, const View& view) {

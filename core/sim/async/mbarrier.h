@@ -83,6 +83,14 @@ struct Knowledge {
   std::uint64_t phases = 0;
 };
 
+// That a warp has found so many phases of an mbarrier complete by a wait of its own; the last one.
+struct PassedWait {
+  Agent agent;
+  std::uint32_t epoch = 0;
+  std::uint64_t phases = 0;
+  std::uint32_t thread = 0, pc = 0;
+};
+
 struct Mbarrier {
   std::uint64_t phase = 0;                   // the current one, which is incomplete
   std::uint64_t word = 0;                    // its bits, as the last operation left them
@@ -103,6 +111,7 @@ struct Mbarrier {
   TensorClock tensor_arriving, tensor_completed;  // the same of tcgen05
   Actor completer;                                // of the phase before
   std::vector<Knowledge> known;                   // the last of each agent
+  std::vector<PassedWait> waited;                 // the last of each warp
 };
 // Of a block, by their offset in shared memory.
 using Mbarriers = std::map<std::uint32_t, Mbarrier>;
@@ -119,8 +128,9 @@ struct Signal {
   bool releases = true;      // what the actor did before is seen by the waiters
   Scope scope = Scope::cta;  // of a thread's
   // Of an operation: what its thread had done and seen when it issued it, for the waiters too;
-  // null: nothing. And as whom it knows of what it completes.
-  const View* seen = nullptr;
+  // null: nothing. What it comes behind, and as whom it knows of what it completes.
+  const Token* seen = nullptr;
+  const VectorClock* behind = nullptr;
   Knowledge by;
 };
 
@@ -144,6 +154,9 @@ void note_completion(Mbarrier& b, Agent agent, std::uint32_t epoch);
 // The same of all mbarriers of the block, by way of what others had done and seen.
 void hear_completions(Block& block, const Observer& who, const View& view);
 bool knows_completion(const Mbarrier& b, const Observer& who);
+// A warp has waited for the phase before the current one.
+void note_wait(Mbarrier& b, Agent agent, std::uint32_t epoch, std::uint32_t thread,
+               std::uint32_t pc);
 // A thread waits for phase `phase`, and a later one is complete as well: the waiter is left behind.
 // PTX lets only the current phase and the one before it be tested (9.7.13.15.16). Answers false.
 bool leave_behind(Model& machine, const Block& block, std::uint32_t offset, const Mbarrier& b,

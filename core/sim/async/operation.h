@@ -121,7 +121,9 @@ struct AsyncOperation {
   std::vector<std::uint32_t> copies;  // by cp.async, that it tells of (core/sim/order/shadow.h)
   std::vector<Range> reads, writes;   // of the block's shared memory, while it is in flight
   // What its thread had done and seen when it was issued, where its arrivals pass that on.
-  std::shared_ptr<const View> seen;
+  std::shared_ptr<const Token> seen;
+  // What its thread had done by then, and came behind.
+  std::shared_ptr<const VectorClock> comes_behind;
   // Of global memory: from the first of its pieces to the last, while it reads or writes them.
   GlobalRange global;
   // What is the unit's own.

@@ -133,39 +133,55 @@ std::string deed_text(const Core& x, const Deed& by) {
                      place_text(site));
 }
 
-std::string too_weak(const Core& x, const Conflict& c) {
-  if (!c.by) return "";
-  const std::string release = deed_text(x, c.by->release);
-  const std::string acquire = deed_text(x, c.by->acquire);
-  const auto is_mbarrier = [&](const Deed& by) {
-    return x.machine->program().code[by.pc].op == ptx::Op::mbarrier;
-  };
-  const auto unsaid = [&](const Deed& by) {
-    return is_mbarrier(by) ? " (.cta is the default)" : "";
-  };
-  const auto rule = [&](const Deed& by, const char* of_mbarriers) {
-    return is_mbarrier(by) ? fmt::format("PTX ISA 8.5, {}", of_mbarriers) : "PTX ISA 8.5";
-  };
-  switch (c.by->why) {
+const Deed& too_weak(const Doubtful& by) {
+  const bool hears = by.why == Doubt::acquire_scope || by.why == Doubt::relaxed_acquire;
+  return hears ? by.acquire : by.release;
+}
+
+namespace {
+
+bool is_mbarrier(const Core& x, const Deed& by) {
+  return x.machine->program().code[by.pc].op == ptx::Op::mbarrier;
+}
+
+}  // namespace
+
+std::string weakness(const Core& x, const Doubtful& by) {
+  const Deed& deed = too_weak(by);
+  const std::string who = deed_text(x, deed);
+  const char* const unsaid = is_mbarrier(x, deed) ? " (.cta is the default)" : "";
+  switch (by.why) {
     case Doubt::release_scope:
-      return fmt::format(
-          ": {} has a scope that does not include who waits{}, and must have .release{} to be one "
-          "({})",
-          release, unsaid(c.by->release), wide_enough(x, c.by->release.block),
-          rule(c.by->release, "9.7.13.15.13"));
+      return fmt::format("{} has a scope that does not include who waits{}", who, unsaid);
     case Doubt::acquire_scope:
-      return fmt::format(
-          ": {} has a scope that does not include {}{}, and must have .acquire{} to be one ({})",
-          acquire, release, unsaid(c.by->acquire), wide_enough(x, c.by->release.block),
-          rule(c.by->acquire, "9.7.13.15.16"));
+      return fmt::format("{} has a scope that does not include {}{}", who, deed_text(x, by.release),
+                         unsaid);
     case Doubt::relaxed_release:
-      return fmt::format(": {} releases nothing; it needs .release, or a fence before it (8.8)",
-                         release);
+      return who + " releases nothing";
     case Doubt::relaxed_acquire:
-      return fmt::format(": {} acquires nothing; it needs .acquire, or a fence behind it (8.8)",
-                         acquire);
+      return who + " acquires nothing";
     default:
-      return "";
+      return who + " passes on what was told too weakly";
+  }
+}
+
+std::string remedy(const Core& x, const Doubtful& by) {
+  const char* const scope = wide_enough(x, by.release.block);
+  const auto rule = [&](const char* of_mbarriers) {
+    return is_mbarrier(x, too_weak(by)) ? fmt::format("PTX ISA 8.5, {}", of_mbarriers)
+                                        : "PTX ISA 8.5";
+  };
+  switch (by.why) {
+    case Doubt::release_scope:
+      return fmt::format(".release{} ({})", scope, rule("9.7.13.15.13"));
+    case Doubt::acquire_scope:
+      return fmt::format(".acquire{} ({})", scope, rule("9.7.13.15.16"));
+    case Doubt::relaxed_release:
+      return ".release, or a fence before it (PTX ISA 8.8)";
+    case Doubt::relaxed_acquire:
+      return ".acquire, or a fence behind it (PTX ISA 8.8)";
+    default:
+      return "a release and an acquire that include each other (PTX ISA 8.7)";
   }
 }
 

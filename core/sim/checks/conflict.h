@@ -39,8 +39,11 @@ std::string place_text(const Model& machine, const Shadow::Touch& touch);
 std::string who_text(const Core& x, const Shadow::Touch& touch);
 // What a warp did to tell or to hear: "the mbarrier.arrive of warp 1 at a.cu:12".
 std::string deed_text(const Core& x, const Deed& by);
-// What is to be changed where the two were ordered, but in a way that PTX does not promise.
-std::string too_weak(const Core& x, const Conflict& conflict);
+// What tells or hears in a way that PTX does not promise: what it lacks, as "the st.relaxed of warp
+// 1 at a.cu:12 releases nothing", and what it needs.
+const Deed& too_weak(const Doubtful& by);
+std::string weakness(const Core& x, const Doubtful& by);
+std::string remedy(const Core& x, const Doubtful& by);
 // What touched the memory before, and its bytes.
 Evidence::Party earlier(const Core& x, const Accessed& memory, const Conflict& conflict,
                         std::string_view verb);

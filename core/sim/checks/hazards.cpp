@@ -45,7 +45,8 @@ void note_weak_order(Core& x, const Accessed& memory, int lane, std::string_view
         name, place_text(machine.site(*x.block, x.warp->index * 32, x.pc)), verb_of(kind),
         byte_text(x, memory, c.offset), verb_of(c.other.kind), place_text(machine, c.other),
         c.by ? deed_text(x, c.by->release) : "another warp");
-    r.expected = "a release and an acquire that include each other" + too_weak(x, c);
+    r.expected = "a release and an acquire that include each other";
+    if (c.by) r.expected += ": " + weakness(x, *c.by) + "; it needs " + remedy(x, *c.by);
     r.found = "memory that is used again, which nobody reads any more";
     return r;
   };
@@ -57,49 +58,92 @@ void note_weak_order(Core& x, const Accessed& memory, int lane, std::string_view
 
 }  // namespace
 
+namespace {
+
+// A cp.async that nobody has waited for.
+Report report_of_copy(const Core& x, const std::string& mine, const Conflict& c) {
+  Report r;
+  r.sentence =
+      fmt::format("{}, where the cp.async at {} of warp {} may still be {}: it was not waited for",
+                  mine, place_text(*x.machine, c.other), c.other.thread / 32,
+                  c.other.kind == Shadow::Kind::read ? "reading" : "writing");
+  r.expected = "cp.async.wait_group or wait_all by the thread that copies, then a barrier";
+  r.found = "a copy in flight";
+  return r;
+}
+
+std::string done_before(const Core& x, const Conflict& c) {
+  const std::string_view did = verb_of(c.other.kind);
+  const std::string where = place_text(*x.machine, c.other);
+  const bool own = c.other.home.block == x.block->number;
+  return own && c.other.async
+             ? fmt::format("the asynchronous operation issued at {} {}", where, did)
+             : fmt::format("{} {} at {}", who_text(x, c.other), did, where);
+}
+
+// Something tells of it, but too weakly: that is what is to be changed.
+Report report_of_weakness(const Core& x, const std::string& mine, const Conflict& c) {
+  Report r;
+  r.sentence = fmt::format("{}, and nothing else orders what {} before it: {}", weakness(x, *c.by),
+                           done_before(x, c), mine);
+  r.expected = remedy(x, *c.by);
+  r.found = "an order that chips are seen to keep, and PTX does not promise";
+  return r;
+}
+
+Report report_of_race(const Core& x, const Accessed& memory, const std::string& mine,
+                      const Conflict& c) {
+  Report r;
+  const bool near = c.other.home.block == x.block->number || !memory.region;
+  r.sentence = fmt::format("{}, which {}, with {} between", mine, done_before(x, c),
+                           near ? "no barrier" : "nothing that orders the two");
+  const bool is_store = memory.region && c.other.async && c.other.kind != Shadow::Kind::read;
+  r.expected = is_store ? "cp.async.bulk.wait_group, without .read, by the thread that issued it, "
+                          "then a barrier or a release"
+               : near   ? "a barrier, or atomics that order the two"
+                        : "a release behind the one and an acquire before the other";
+  r.found = c.is_likely ? "an order that chips are seen to keep, and PTX does not promise"
+                        : "either could be first";
+  return r;
+}
+
+}  // namespace
+
 void tell_unordered(Core& x, const Accessed& memory, int lane, std::string_view name,
                     Shadow::Kind kind, std::uint64_t begin, std::uint64_t end, const Conflict& c) {
   Model& machine = *x.machine;
   if (is_used_up(x, c, kind)) return note_weak_order(x, memory, lane, name, kind, begin, end, c);
-  const char* const told = memory.region ? "global_race" : "shared_race";
-  machine.reports.hazard(x, lane, c.pending ? "copy_not_awaited" : told, c.other.pc, [&] {
-    const std::string where = place_text(machine, c.other);
-    const std::string byte = byte_text(x, memory, c.offset);
+  const char* const race = memory.region ? "global_race" : "shared_race";
+  const auto tell = [&] {
+    std::string mine = fmt::format("{} {} {}", name, verb_of(kind), byte_text(x, memory, c.offset));
     Report r;
-    r.evidence = evidence_of(x, memory, lane, name, verb_of(kind), begin, end, c);
     if (c.pending) {
-      r.sentence = fmt::format(
-          "{} {} {}, where the cp.async at {} of warp {} may still be {}: it was not waited for",
-          name, verb_of(kind), byte, where, c.other.thread / 32,
-          c.other.kind == Shadow::Kind::read ? "reading" : "writing");
-      r.expected = "cp.async.wait_group or wait_all by the thread that copies, then a barrier";
-      r.found = "a copy in flight";
-      return r;
+      r = report_of_copy(x, mine, c);
+    } else if (c.by) {
+      const Site here = machine.site(*x.block, x.warp->index * 32, x.pc);
+      mine = fmt::format("{} at {} {} {}", name, place_text(here), verb_of(kind),
+                         byte_text(x, memory, c.offset));
+      r = report_of_weakness(x, mine, c);
+    } else {
+      r = report_of_race(x, memory, mine, c);
     }
-    const std::string_view did = verb_of(c.other.kind);
-    const bool own = c.other.home.block == x.block->number;
-    const std::string other =
-        own && c.other.async ? fmt::format("the asynchronous operation issued at {} {}", where, did)
-                             : fmt::format("{} {} at {}", who_text(x, c.other), did, where);
-    r.sentence =
-        fmt::format("{} {} {}, which {}, with {} between", name, verb_of(kind), byte, other,
-                    own || !memory.region ? "no barrier" : "nothing that orders the two");
-    const bool is_store = memory.region && c.other.async && c.other.kind != Shadow::Kind::read;
-    const char* const wanted =
-        is_store ? "cp.async.bulk.wait_group, without .read, by the thread that issued it, then a "
-                   "barrier or a release"
-        : own || !memory.region ? "a barrier, or atomics that order the two"
-                                : "a release behind the one and an acquire before the other";
-    r.expected = wanted + too_weak(x, c);
-    r.found = c.is_likely ? "an order that chips are seen to keep, and PTX does not promise"
-                          : "either could be first";
+    r.evidence = evidence_of(x, memory, lane, name, verb_of(kind), begin, end, c);
     // Without source lines an unrolled loop has nothing else that holds its places together.
     const auto& code = machine.program().code;
-    if (!code[x.pc].source_line) {
+    if (!c.by && !c.pending && !code[x.pc].source_line) {
       r.pair = fmt::format("{}, then {}", ptx::opcode(code[c.other.pc].op).name, name);
     }
     return r;
-  });
+  };
+  // Once for what tells too weakly, whatever all relies on it.
+  if (c.by && !c.pending) {
+    const Deed& weak = too_weak(*c.by);
+    const Deed& other = &weak == &c.by->release ? c.by->acquire : c.by->release;
+    if (const Block* home = machine.resident(weak.block)) {
+      return machine.reports.hazard_at(*home, weak.thread, weak.pc, race, other.pc, tell);
+    }
+  }
+  machine.reports.hazard(x, lane, c.pending ? "copy_not_awaited" : race, c.other.pc, tell);
 }
 
 namespace {

@@ -54,6 +54,75 @@ bool tells_before_use(const ptx::Program& program, std::uint32_t pc) {
   return false;
 }
 
+namespace {
+
+bool waits(const ptx::Instruction& i) {
+  const ptx::Step step = i.modifiers.step();
+  return i.op == Op::mbarrier && (step == ptx::Step::test_wait || step == ptx::Step::try_wait);
+}
+
+// Of which waits somebody reads the answer, by way of what reads a predicate that holds it there.
+class ReadAnswers {
+ public:
+  ReadAnswers(const ptx::Program& program, std::uint32_t end)
+      : program_(program), end_(end), definitions_(program) {}
+
+  void follow(std::vector<bool>& unread) {
+    std::vector<bool> answers(program_.registers.size(), false);
+    for (std::uint32_t pc = 0; pc < end_; ++pc) {
+      if (!unread[pc]) continue;
+      ptx::each_written(program_, program_.code[pc],
+                        [&](std::uint32_t reg) { answers[reg] = true; });
+    }
+    for (std::uint32_t pc = 0; pc < end_; ++pc) {
+      ptx::each_read(program_, program_.code[pc], [&](std::uint32_t reg) {
+        if (answers[reg]) read(definitions_.before(pc, reg), reg, unread);
+      });
+      while (!merges_.empty()) {
+        const ptx::Merge merge = definitions_.merge(merges_.back());
+        merges_.pop_back();
+        for (const ptx::Defined& input : merge.inputs) read(input, merge.reg, unread);
+      }
+    }
+  }
+
+ private:
+  void read(ptx::Defined value, std::uint32_t reg, std::vector<bool>& unread) {
+    value = definitions_.found(value);
+    if (value.kind == ptx::Defined::Kind::instruction) {
+      unread[value.at] = false;
+    } else if (value.kind == ptx::Defined::Kind::merge) {
+      if (seen_.size() <= value.at) seen_.resize(value.at + 1, false);
+      if (!seen_[value.at]) merges_.push_back(value.at);
+      seen_[value.at] = true;
+    } else {  // whatever wrote it
+      for (std::uint32_t pc = 0; pc < end_; ++pc) {
+        ptx::each_written(program_, program_.code[pc],
+                          [&](std::uint32_t r) { unread[pc] = unread[pc] && r != reg; });
+      }
+    }
+  }
+
+  const ptx::Program& program_;
+  std::uint32_t end_;
+  ptx::Definitions definitions_;
+  std::vector<std::uint32_t> merges_;
+  std::vector<bool> seen_;
+};
+
+}  // namespace
+
+std::vector<bool> unread_waits(const ptx::Program& program) {
+  // Functions that are called are not looked at.
+  const std::size_t end =
+      program.routines.size() > 1 ? program.routines[1].first : program.code.size();
+  std::vector<bool> out(program.code.size(), false);
+  bool any = false;
+  for (std::size_t pc = 0; pc < end; ++pc) any = (out[pc] = waits(program.code[pc])) || any;
+  if (any) ReadAnswers(program, static_cast<std::uint32_t>(end)).follow(out);
+  return out;
+}
+
 bool may_be_overtaken(Model& machine, std::uint32_t pc) {
   if (!machine.global_watch.watches_proxies()) return false;
   const auto [known, fresh] = machine.told_before_use.try_emplace(pc, false);

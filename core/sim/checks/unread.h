@@ -1,7 +1,9 @@
-// Loads whose value a thread does not have yet when it says that it is done with the memory.
+// What a thread asks for and does not look at: loads whose value it does not have yet when it says
+// that it is done with the memory, and waits whose answer it does not read.
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace tilescope::ptx {
 struct Program;
@@ -22,7 +24,11 @@ class Model;
 // a branch looked at the value before, or with a fence.proxy.async between; nor where a store
 // overwrites.
 bool tells_before_use(const ptx::Program& program, std::uint32_t pc);
-// The same of the program at hand, where there are copies that could overtake such a load.
+// The instructions that test or wait for a phase of an mbarrier and whose answer nothing reads
+// before the predicate is written again: who goes on behind one knows nothing. By instruction.
+std::vector<bool> unread_waits(const ptx::Program& program);
+// tells_before_use() of the program at hand, where there are copies that could overtake such a
+// load.
 bool may_be_overtaken(Model& machine, std::uint32_t pc);
 
 }  // namespace tilescope::sim

@@ -272,6 +272,7 @@ void acquire(Core& x, int lane, Mbarrier& b, const ptx::Modifiers& how) {
   if (!x.block->order.on()) return;
   Observer& me = observer(x);
   note_completion(b, me.me(), me.epoch());
+  note_wait(b, me.me(), me.epoch(), x.warp->index * 32 + static_cast<u32>(lane), x.pc);
   if (is_relaxed(how)) {
     me.acquire_relaxed(b.completed, scope_of(how), deed(x, lane), b.place);
   } else {
@@ -298,6 +299,7 @@ template <bool may_sleep>
 Flow wait(Core& x, const Code& c, Mask m) {
   const ptx::Modifiers& how = modifiers_of(x);
   const bool timed_out = std::exchange(x.warp->splits[x.split].timed_out, false);
+  const bool unread = x.machine->unread_waits[x.pc];
   Mask ready = 0;
   Question questions[lanes];
   for (Mask rest = m; rest; rest &= rest - 1) {
@@ -308,6 +310,7 @@ Flow wait(Core& x, const Code& c, Mask m) {
     ready |= Mask{1} << lane;
     pass(x, q, how);
     forget(*q.barrier, x.warp->index, lane);
+    if (unread) continue;
     acquire(x, lane, *q.barrier, how);
     x.machine->recording.know_phase(x, q.offset);
   }

@@ -49,6 +49,7 @@ struct Grid {
   std::map<std::uint64_t, Token> flags;
   Token fences;
   std::vector<Shadow> accesses;                   // of the regions that are watched
+  std::vector<bool> unread_waits;                 // by instruction (core/sim/checks/unread.h)
   std::map<std::uint32_t, bool> told_before_use;  // of loads (core/sim/checks/unread.h)
   std::vector<Block> blocks;  // clusters one after the other, their blocks by rank
   std::uint64_t instructions = 0, moments = 0;

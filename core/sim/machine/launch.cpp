@@ -10,6 +10,7 @@
 #include "core/run/fit_launch.h"
 #include "core/run/modules.h"
 #include "core/sim/async/map_bits.h"
+#include "core/sim/checks/unread.h"
 #include "core/sim/machine/machine.h"
 #include "core/sim/machine/model.h"
 
@@ -342,6 +343,7 @@ Outcome<Machine> Machine::load(Job job, Options options) {
   m.dispatcher.begin();
   m.global_watch.begin();
   watch_written(m, job.arguments);
+  m.unread_waits = unread_waits(m.program());
   return Machine(std::move(model));
 }
 

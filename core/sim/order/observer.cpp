@@ -54,6 +54,8 @@ void Observer::give(Token& token, Scope scope, Deed by, Doubt doubt) const {
   View& to = token.part(home_, scope, doubt, by).view;
   to.join(doubt == Doubt::none || !doubts_ ? sure_ : likely_);
   to.seen.see(me_, epoch_);
+  if (doubt != Doubt::none && doubts_) to.behind.join(sure_.behind);
+  to.behind.see(me_, epoch_);
 }
 
 const Doubtful* Observer::doubtful(Agent other, u32 epoch) const {
@@ -71,6 +73,7 @@ void Observer::take_likely(const Released& part, Doubt why, Deed by) {
   if (!doubts_) likely_ = sure_;
   doubts_ = true;
   likely_.join(part.view);
+  sure_.behind.join(part.view.behind);
   for (Doubtful& d : relied_) {
     if (d.why != why || !same(d.release, part.by) || !same(d.acquire, by)) continue;
     d.seen.join(part.view.seen);
@@ -178,17 +181,25 @@ void Observer::fence_release(Scope scope) {
   const auto covered = [&](const Fenced& f) { return f.scope <= scope; };
   fenced_.erase(std::remove_if(fenced_.begin(), fenced_.end(), covered), fenced_.end());
   fenced_.insert(fenced_.begin(), {scope, sure_});
+  fenced_.front().view.behind.see(me_, epoch_);
   fenced_.front().view.seen.see(me_, epoch_++);
 }
 
 void Observer::release(View& view) {
   view.join(sure_);
+  view.behind.see(me_, epoch_);
   view.seen.see(me_, epoch_++);
 }
 
 void Observer::acquire(const View& view) {
   sure_.join(view);
   if (doubts_) likely_.join(view);
+}
+
+VectorClock Observer::behind() const {
+  VectorClock out = sure_.behind;
+  out.see(me_, epoch_);
+  return out;
 }
 
 void Observer::see(Agent other, u32 epoch) {
@@ -216,7 +227,7 @@ bool Observer::has_fenced(u32 lanes, u32 epoch, u32 until) const {
 }
 
 std::uint64_t Observer::held() const {
-  const auto view = [](const View& v) { return v.seen.held() + v.told.held(); };
+  const auto view = [](const View& v) { return v.seen.held() + v.told.held() + v.behind.held(); };
   std::uint64_t out = sizeof *this + view(sure_) + view(likely_);
   for (const Fenced& f : fenced_) out += sizeof f + view(f.view);
   for (const Offered& o : offered_) out += sizeof o + view(o.part.view);

@@ -39,12 +39,14 @@ inline Scope narrower(Scope a, Scope b) {
 }
 
 // What somebody has seen; and of what was written through the generic proxy, what the async proxy
-// has been told: a fence.proxy.async lies on the way from there to here.
+// has been told: a fence.proxy.async lies on the way from there to here. And what it comes behind,
+// whether PTX promises anything of it or not: a signal is sent before it comes.
 struct View {
-  VectorClock seen, told;
+  VectorClock seen, told, behind;
   void join(const View& other) {
     seen.join(other.seen);
     told.join(other.told);
+    behind.join(other.behind);
   }
 };
 
@@ -147,6 +149,10 @@ class Observer {
   void release(View& view);
   void acquire(const View& view);
   void see(Agent other, std::uint32_t epoch);
+  // It comes behind what was so, and has seen nothing thereby.
+  void come_behind(const VectorClock& others) { sure_.behind.join(others); }
+  // What it has done by now, and what it comes behind.
+  VectorClock behind() const;
   // All its lanes have met (bar.warp.sync): each has seen what the others did.
   void meet() { see(me_, epoch_++); }
 

@@ -302,12 +302,12 @@ bool targets_of(Core& x, const Code& c, int lane, const Block& block, u32& targe
 }
 
 // What this warp has done and seen by now, and what its thread's tcgen05 instructions have.
-std::shared_ptr<const View> seen_by_now(Core& x, const AsyncOperation& commit) {
+std::shared_ptr<const Token> seen_by_now(Core& x, int lane, const AsyncOperation& commit) {
   if (!x.block->order.on()) return nullptr;
-  View out;
-  observer(x).release(out);
-  out.seen.see(commit.by, commit.by_epoch);
-  return std::make_shared<const View>(std::move(out));
+  Token out;
+  observer(x).release(out, Scope::sys, deed(x, lane));
+  for (Released& part : out.parts) part.view.seen.see(commit.by, commit.by_epoch);
+  return std::make_shared<const Token>(std::move(out));
 }
 
 // An arrival once this thread's products are done. It also orders them before what comes behind the
@@ -328,7 +328,7 @@ Flow commit(Core& x, const Code& c, Mask m) {
     o.work = &commit_work;
     join_pipe(x, lane, o);
     o.arrivals = 1;
-    o.seen = seen_by_now(x, o);
+    o.seen = seen_by_now(x, lane, o);
     if (!x.machine->flights.issue(x, lane, std::move(o))) return Flow::fault;
   }
   return Flow::next;

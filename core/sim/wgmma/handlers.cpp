@@ -517,7 +517,9 @@ Flow await(Core& x, Mask m, u64 end) {
     // They end in order, so the last says it of all.
     observer(x).see(products_of(x), static_cast<u32>(end));
     // It began behind what the four warps had waited for: who waits for it cannot be behind that.
-    hear_completions(*x.block, observer(x), group.products[end - 1 - group.first].view);
+    const View& began = group.products[end - 1 - group.first].view;
+    observer(x).come_behind(began.behind);
+    hear_completions(*x.block, observer(x), began);
   }
   forget(group);
   return Flow::next;
