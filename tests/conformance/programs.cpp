@@ -197,7 +197,7 @@ int programs(const std::string& folder, const std::string& part) {
     one.program = test::read_program(file);
     const test::SimProgram& p = one.program;
     if (p.memory.empty() || !p.fault.empty() || !p.error.empty()) continue;
-    (p.hazard.empty() && !p.in_turns ? sound : unsound).push_back(std::move(one));
+    (p.hazards.empty() && !p.in_turns ? sound : unsound).push_back(std::move(one));
   }
   const int differ = try_all("programs", std::move(sound), 20);
   if (differ < 0) return 4;

@@ -13,10 +13,10 @@ const std::vector<Planted> planted_mutations = {
     {"wgmma_v1", "drop st.shared", 0, 0, false, "fault undefined_output", "wgmma.mma_async", ""},
     // One mbarrier.
     {"wgmma_v2", "drop mbarrier.try_wait", 0, 0, false, "fault operand_overwritten", "wgmma.mma_async reads", "next wgmma.mma_async"},
-    {"wgmma_v2", "once mbarrier.try_wait", 0, 7, true, "fault operand_overwritten", "wgmma.mma_async reads", "next wgmma.mma_async"},
+    {"wgmma_v2", "once mbarrier.try_wait", 0, 7, true, "hazard shared_race", "wgmma.mma_async reads byte", "next wgmma.mma_async"},
     {"wgmma_v2", "half mbarrier.arrive.expect_tx", 0, 0, false, "fault deadlock", "full", "next mbarrier.try_wait"},
     {"wgmma_v2", "twice mbarrier.arrive.expect_tx", 0, 0, false, "fault too_many_arrivals", "full", "here"},
-    {"wgmma_v2", ".relaxed.cta for .acquire.cta in mbarrier.try_wait", 0, 0, false, "hazard shared_race", "wgmma.mma_async reads byte", "next wgmma.mma_async"},
+    {"wgmma_v2", ".relaxed.cta for .acquire.cta in mbarrier.try_wait", 0, 0, false, "hazard shared_race", "acquires nothing", "here"},
     {"wgmma_v2", "no flip", 0, 0, false, "fault operand_overwritten", "", ""},
     {"wgmma_v2", "twice mbarrier.init", 0, 0, false, "hazard mbarrier_initialised_twice", "full", "here"},
     // Four stages.
@@ -27,7 +27,7 @@ const std::vector<Planted> planted_mutations = {
     // Producer and consumer.
     {"wgmma_v4", "more mbarrier.init", 1, 0, false, "fault deadlock", "empty[0]", ""},
     {"wgmma_v4", "drop mbarrier.arrive", 1, 0, false, "fault deadlock", "empty[0]", ""},
-    {"wgmma_v4", ".relaxed.cta for .release.cta in mbarrier.arrive", 1, 0, false, "hazard shared_race", "cp.async.bulk.tensor writes byte", ""},
+    {"wgmma_v4", ".relaxed.cta for .release.cta in mbarrier.arrive", 1, 0, false, "hazard shared_race", "releases nothing", "here"},
     {"wgmma_v4", "next barrier of mbarrier.arrive", 1, 0, false, "fault deadlock", "empty", ""},
     {"wgmma_v4", "drop bar.sync", 0, 0, false, "hazard mbarrier_not_visible", "full[0]", "last mbarrier.init"},
     {"wgmma_v4", "move wgmma.commit_group behind wgmma.wait_group", 1, 0, true, "fault operand_overwritten", "still in flight", ""},

@@ -80,9 +80,11 @@ class Reader {
     if (key == "expect-why") out_.why = rest;
     if (key == "expect-note") return parts(rest, out_.note, out_.note_text);
     if (key == "expect-hazard") {
+      SimProgram::Hazard one;
       std::string text;
-      parts(rest, out_.hazard, text);
-      parts(text, out_.hazard_text, out_.hazard_count);
+      parts(rest, one.kind, text);
+      parts(text, one.text, one.count);
+      out_.hazards.push_back(std::move(one));
     }
     if (key == "expect-printed") out_.printed += rest + "\n";
     if (key == "expect-site") out_.site = rest;

@@ -45,7 +45,10 @@ struct SimProgram {
   std::vector<Expectation> memory;
   std::string fault, fault_text, site, why;
   std::string note, note_text;
-  std::string hazard, hazard_text, hazard_count;
+  struct Hazard {
+    std::string kind, text, count;
+  };
+  std::vector<Hazard> hazards;
   std::string printed;
   std::string error, error_text, error_where;
   std::string mistake;  // what is wrong with the test file itself

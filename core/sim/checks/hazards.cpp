@@ -72,20 +72,27 @@ Report report_of_copy(const Core& x, const std::string& mine, const Conflict& c)
   return r;
 }
 
-std::string done_before(const Core& x, const Conflict& c) {
-  const std::string_view did = verb_of(c.other.kind);
-  const std::string where = place_text(*x.machine, c.other);
+// Who did it before: "warp 3", "the asynchronous operation issued at a.cu:12".
+std::string earlier_text(const Core& x, const Conflict& c) {
   const bool own = c.other.home.block == x.block->number;
   return own && c.other.async
-             ? fmt::format("the asynchronous operation issued at {} {}", where, did)
-             : fmt::format("{} {} at {}", who_text(x, c.other), did, where);
+             ? "the asynchronous operation issued at " + place_text(*x.machine, c.other)
+             : who_text(x, c.other);
+}
+std::string place_behind(const Core& x, const Conflict& c) {
+  const bool own = c.other.home.block == x.block->number;
+  return own && c.other.async ? "" : " at " + place_text(*x.machine, c.other);
 }
 
 // Something tells of it, but too weakly: that is what is to be changed.
-Report report_of_weakness(const Core& x, const std::string& mine, const Conflict& c) {
+Report report_of_weakness(const Core& x, const Accessed& memory, std::string_view name,
+                          Shadow::Kind kind, const Conflict& c) {
   Report r;
-  r.sentence = fmt::format("{}, and nothing else orders what {} before it: {}", weakness(x, *c.by),
-                           done_before(x, c), mine);
+  const Site here = x.machine->site(*x.block, x.warp->index * 32, x.pc);
+  r.sentence = fmt::format(
+      "{}, and only that orders {} at {}, which {} {}, behind {}, which {} it{}",
+      weakness(x, *c.by), name, place_text(here), verb_of(kind), byte_text(x, memory, c.offset),
+      earlier_text(x, c), verb_of(c.other.kind), place_behind(x, c));
   r.expected = remedy(x, *c.by);
   r.found = "an order that chips are seen to keep, and PTX does not promise";
   return r;
@@ -95,7 +102,8 @@ Report report_of_race(const Core& x, const Accessed& memory, const std::string& 
                       const Conflict& c) {
   Report r;
   const bool near = c.other.home.block == x.block->number || !memory.region;
-  r.sentence = fmt::format("{}, which {}, with {} between", mine, done_before(x, c),
+  r.sentence = fmt::format("{}, which {} {}{}, with {} between", mine, earlier_text(x, c),
+                           verb_of(c.other.kind), place_behind(x, c),
                            near ? "no barrier" : "nothing that orders the two");
   const bool is_store = memory.region && c.other.async && c.other.kind != Shadow::Kind::read;
   r.expected = is_store ? "cp.async.bulk.wait_group, without .read, by the thread that issued it, "
@@ -115,18 +123,11 @@ void tell_unordered(Core& x, const Accessed& memory, int lane, std::string_view 
   if (is_used_up(x, c, kind)) return note_weak_order(x, memory, lane, name, kind, begin, end, c);
   const char* const race = memory.region ? "global_race" : "shared_race";
   const auto tell = [&] {
-    std::string mine = fmt::format("{} {} {}", name, verb_of(kind), byte_text(x, memory, c.offset));
-    Report r;
-    if (c.pending) {
-      r = report_of_copy(x, mine, c);
-    } else if (c.by) {
-      const Site here = machine.site(*x.block, x.warp->index * 32, x.pc);
-      mine = fmt::format("{} at {} {} {}", name, place_text(here), verb_of(kind),
-                         byte_text(x, memory, c.offset));
-      r = report_of_weakness(x, mine, c);
-    } else {
-      r = report_of_race(x, memory, mine, c);
-    }
+    const std::string mine =
+        fmt::format("{} {} {}", name, verb_of(kind), byte_text(x, memory, c.offset));
+    Report r = c.pending ? report_of_copy(x, mine, c)
+               : c.by    ? report_of_weakness(x, memory, name, kind, c)
+                         : report_of_race(x, memory, mine, c);
     r.evidence = evidence_of(x, memory, lane, name, verb_of(kind), begin, end, c);
     // Without source lines an unrolled loop has nothing else that holds its places together.
     const auto& code = machine.program().code;
