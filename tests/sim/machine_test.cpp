@@ -159,6 +159,16 @@ TEST(Machine, LazinessShowsAMissingProxyFence) {
   EXPECT_EQ(lazy.reports().back().kind, "undefined_output");
 }
 
+// A copy that overwrites what was read is no news where the value was used, or the async proxy told,
+// before the thread said that it was done.
+TEST(Machine, AReadThatNoCopyCanOvertakeIsNotNoted) {
+  for (const char* name : {"read_used_in_time.ptx", "read_fenced_by_its_lane.ptx"}) {
+    sim::Machine m = machine_of(name);
+    EXPECT_EQ(finish(m), RunState::done) << name;
+    for (const Report& r : m.reports()) EXPECT_NE(r.kind, "read_overtaken") << name;
+  }
+}
+
 // Nor that a block of a pair goes on before the other one has come to a step of both (9.7.16.5).
 TEST(Machine, LazinessLetsTheFirstOfAPairWait) {
   sim::Options options;

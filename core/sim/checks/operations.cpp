@@ -62,7 +62,9 @@ bool find_unread(Model& machine, Block& block, const Observer& who, std::uint64_
   return block.order.shared.any_read(begin, end, [&](std::uint64_t at, const Shadow::Touch& read) {
     if (read.async || read.operation || who.is_told(read.agent, read.epoch)) return false;
     const Observer& reader = home_of(machine, block, read).order.of(read.thread / 32);
-    if (reader.has_fenced(~Mask{0}, read.epoch, who.sure().seen.of(read.agent))) return false;
+    const std::uint32_t until =
+        read.agent == who.me() ? who.epoch() : who.sure().seen.of(read.agent);
+    if (reader.has_fenced(~Mask{0}, read.epoch, until)) return false;
     if (!may_be_overtaken(machine, read.pc)) return false;
     out.offset = at;
     out.other = read;

@@ -11,18 +11,26 @@ namespace {
 
 using ptx::Op;
 
+// Nobody of another warp hears of it by a wait, by bar.warp.sync, or by what only makes an mbarrier
+// or asks it.
 bool tells(const ptx::Instruction& i) {
+  using ptx::Operation;
+  using ptx::Step;
+  const ptx::Modifiers& how = i.modifiers;
   switch (i.op) {
     case Op::mbarrier:
+      return how.step() == Step::arrive || how.step() == Step::arrive_drop;
     case Op::bar:
+      return !how.has(ptx::Field::warp);
     case Op::barrier:
-      return true;
+      return how.operation() != Operation::wait;
     case Op::cp:
-      return i.modifiers.has(ptx::Field::bulk);
+      return how.has(ptx::Field::bulk) && how.operation() != Operation::commit_group &&
+             how.operation() != Operation::wait_group && !how.has(ptx::Field::prefetching);
     case Op::st:
     case Op::atom:
     case Op::red:
-      return i.op != Op::st || i.modifiers.has(ptx::Field::order);
+      return i.op != Op::st || how.has(ptx::Field::order);
     default:
       return false;
   }
