@@ -14,6 +14,7 @@
 #include "app/kernel_options.h"
 #include "app/predictions.h"
 #include "app/profiles.h"
+#include "app/proofs.h"
 #include "app/reports.h"
 #include "app/runs.h"
 #include "app/searches.h"
@@ -34,6 +35,8 @@ struct Options {
   std::optional<std::int64_t> m, n, k, l;  // of these, as they are typed
   KernelOptions words;                     // those that only some kernels have
   std::uint64_t search = 0;                // orders to try
+  bool prove = false;
+  std::string within = "60s";  // is its time
   std::uint64_t threads = std::max(1u, std::thread::hardware_concurrency());
   std::string a, b, grid;
   std::optional<double> rtol, atol;
@@ -175,7 +178,8 @@ const std::optional<std::string>& file_of(const Compared& c) {
 // Of a run that ended and is not right: an output that differs, else the hazard that --strict
 // minds.
 nlohmann::ordered_json what_is_wrong(const PreparedRun& run, const std::vector<Ran>& ran,
-                                     const std::vector<Compared>& compared) {
+                                     const std::vector<Compared>& compared,
+                                     const std::optional<Proved>& proved) {
   for (const Compared& c : compared) {
     if (!c.diff || c.diff->ok()) continue;
     const std::string& buffer = run.job.buffers[c.output->buffer].name;
@@ -188,7 +192,13 @@ nlohmann::ordered_json what_is_wrong(const PreparedRun& run, const std::vector<R
     if (r.weight != Weight::hazard) continue;
     return {{"kind", "hazard"}, {"sentence", r.sentence}, {"where", text(r.site)}};
   }
-  return {{"kind", "different"}, {"sentence", "The result differs."}, {"where", ""}};
+  if (proved && proved->proof.failure()) {
+    const Report& last = proved->proof.failure()->reports.back();
+    return {{"kind", "fault"}, {"sentence", last.sentence}, {"where", text(last.site)}};
+  }
+  return {{"kind", "not_proved"},
+          {"sentence", "Nothing failed, and it is not proved that no order does."},
+          {"where", ""}};
 }
 
 // How the simulator's tensor cores add, where there is something to add.
@@ -210,7 +220,8 @@ std::string instructions_text(const Execution& execution, const sim::Statistics&
 
 void report(const Options& options, const PreparedRun& run, const std::vector<Ran>& ran,
             const std::vector<Compared>& compared, const std::optional<Searched>& searched,
-            const std::optional<sim::Statistics>& stats, bool ok, Terminal& terminal) {
+            const std::optional<Proved>& proved, const std::optional<sim::Statistics>& stats,
+            bool ok, Terminal& terminal) {
   const Execution& first = *ran.front().execution;
   if (!terminal.json()) {
     for (const Ran& one : ran) {
@@ -231,6 +242,11 @@ void report(const Options& options, const PreparedRun& run, const std::vector<Ra
     }
     for (const Ran& one : ran) terminal.say(time_text(one));
     if (searched) terminal.print(text(*searched));
+    if (proved) {
+      const auto& failure = proved->proof.failure();
+      if (failure) terminal.say(text_of_reports(failure->reports, options.verbose));
+      terminal.print(text(*proved));
+    }
     if (stats) terminal.print("\n" + text(*stats, source_line) + instructions_text(first, *stats));
     return;
   }
@@ -243,7 +259,7 @@ void report(const Options& options, const PreparedRun& run, const std::vector<Ra
                     {"patterns", to_json(c.patterns)}});
   }
   nlohmann::ordered_json document = {{"ok", ok}};
-  if (!ok) document["error"] = what_is_wrong(run, ran, compared);
+  if (!ok) document["error"] = what_is_wrong(run, ran, compared, proved);
   document["kernel"] = run.kernel;
   document["device"] = options.on;
   if (options.on != "gpu" && has_products(run)) document["numerics"] = numerics(options);
@@ -254,6 +270,7 @@ void report(const Options& options, const PreparedRun& run, const std::vector<Ra
   document["reports"] = to_json(first.reports());
   document["outputs"] = std::move(each);
   if (searched) document["search"] = to_json(*searched);
+  if (proved) document["prove"] = to_json(*proved);
   if (stats) document["stats"] = json_of(*stats);
   terminal.document(std::move(document));
 }
@@ -282,10 +299,16 @@ std::optional<Error> wrong_words(const Options& options) {
         "or --on both.",
         ""};
   }
-  if (options.search && options.on == "gpu") {
+  if ((options.search || options.prove) && options.on == "gpu") {
+    return Error{
+        ErrorKind::usage,
+        fmt::format("--{} tries schedules of the simulator: use it with --on sim or --on both.",
+                    options.search ? "search" : "prove"),
+        ""};
+  }
+  if (!seconds_of(options.within)) {
     return Error{ErrorKind::usage,
-                 "--search tries schedules of the simulator: use it with --on sim or --on both.",
-                 ""};
+                 fmt::format("--within {} is no time: 90, 90s or 2m.", options.within), ""};
   }
   if (options.against == "gpu" && options.on == "gpu") {
     return Error{ErrorKind::usage,
@@ -340,10 +363,10 @@ std::optional<Error> wrong_prediction(const Options& options) {
                  "with --predict.",
                  ""};
   }
-  if (order.lazy || !options.schedule.empty() || options.search) {
+  if (order.lazy || !options.schedule.empty() || options.search || options.prove) {
     return Error{ErrorKind::usage,
-                 "--predict uses the chip's timing; --lazy, --schedule and --search have none: use "
-                 "one of them.",
+                 "--predict uses the chip's timing; --lazy, --schedule, --search and --prove have "
+                 "none: use one of them.",
                  ""};
   }
   if (options.on != "sim" || !options.output.empty() || !options.against.empty() ||
@@ -485,6 +508,12 @@ int run_kernel(Options options, Terminal& terminal) {
     if (searched->found)
       return faulted(options, searched->found->reports, *run, terminal, searched);
   }
+  std::optional<Proved> proved;
+  if (options.prove) {
+    Outcome<Proved> shown = prove_orders(*run, search_order, *seconds_of(options.within), terminal);
+    if (!shown) return terminal.fail(shown.error());
+    proved = std::move(*shown);
+  }
   if (reference) {
     const Outcome<Buffer> want = reference->take();
     if (!want) return terminal.fail(want.error());
@@ -503,9 +532,12 @@ int run_kernel(Options options, Terminal& terminal) {
       return terminal.fail(*error);
     }
   }
-  report(options, *run, *ran, *compared, searched, stats, equal && !hazardous, terminal);
-  if (hazardous) return exit_code(ErrorKind::fault);
-  return equal ? 0 : 1;
+  using Verdict = sim::Proof::Verdict;
+  const Verdict verdict = proved ? proved->proof.verdict() : Verdict::proved;
+  const bool ok = equal && !hazardous && verdict == Verdict::proved;
+  report(options, *run, *ran, *compared, searched, proved, stats, ok, terminal);
+  if (hazardous || verdict == Verdict::fails) return exit_code(ErrorKind::fault);
+  return ok ? 0 : 1;
 }
 
 }  // namespace
@@ -572,6 +604,12 @@ Action define_run(CommandOptions& app) {
          "--search", options->search,
          "tries up to N schedules that hold warps where they meet others, for one that faults")
       .type_name("N");
+  app.add_flag(
+      "--prove", options->prove,
+      "shows that every order of the warps and of what is in flight does the same, or finds "
+      "one that fails, or says which steps could change places");
+  app.add_option("--within", options->within, "the time for --prove: 90s, 2m (default 60s)")
+      .type_name("TIME");
   app.add_flag("--lazy", options->order.lazy,
                "asynchronous operations complete as late as PTX allows");
   app.add_flag("--first-columns", options->order.first_columns,

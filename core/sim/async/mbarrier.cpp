@@ -159,6 +159,7 @@ void release_completions(const Block& block, Mbarrier& b) {
   if (!block.order.on()) return;
   Released part;
   part.view.seen.see(b.agent, b.round);
+  part.view.behind.see(b.agent, b.round);
   part.home = block.order.of(0).home();
   b.arriving.add(part);
 }
@@ -236,7 +237,12 @@ bool complete_phase(Model& machine, Block& block, u32 offset, Mbarrier& b, Mbarr
   release_completions(block, b);
   b.completed = std::move(b.arriving);
   b.arriving.clear();
-  b.round = block.order.next_epoch();
+  b.round_before = std::exchange(b.round, block.order.next_epoch());
+  if (machine.order_log) {
+    b.came_before = std::exchange(b.came, {});
+    b.by_threads_before = std::exchange(b.by_threads, true);
+    b.completed_by = machine.step_of(home_of(machine, block, who), who.thread / 32, who.pc);
+  }
   b.tensor_completed = std::move(b.tensor_arriving);
   b.tensor_arriving = {};
   b.arrived_before = std::move(b.arrived);
@@ -553,6 +559,41 @@ bool invalidate_mbarrier(Model& machine, Block& block, u32 offset, Actor who) {
   return true;
 }
 
+namespace {
+
+u64 step_at(const Block& block, u32 offset, u64 phase, u64 kind) {
+  return ((block.number * 0x10001 + offset) * 0x10001 + phase) * 16 + kind;
+}
+
+// Does what comes in this phase come behind the one before, whoever was first? It does where it
+// comes behind somebody who found that complete, or behind all who arrived in it.
+bool comes_behind(const Mbarrier& b, const VectorClock& clock) {
+  if (b.phase == 0 || clock.of(b.agent) >= b.round_before) return true;
+  return b.by_threads_before &&
+         std::all_of(b.came_before.begin(), b.came_before.end(),
+                     [&](const BlockOrder::Arrival& a) { return clock.of(a.agent) >= a.epoch; });
+}
+
+void log_signal(Model& machine, Block& block, u32 offset, Mbarrier& b, const Signal& what,
+                Actor who) {
+  const Block& home = home_of(machine, block, who);
+  const u32 warp = who.thread / 32;
+  const RunStep step = machine.step_of(home, warp, who.pc);
+  const Observer& me = home.order.of(warp);
+  const VectorClock clock = who.operation && what.behind ? *what.behind : me.behind();
+  if (!comes_behind(b, clock)) {
+    machine.order_log->may_change(Reversal::Kind::mbarrier, b.completed_by, step);
+  }
+  if (who.operation) {
+    b.by_threads = false;
+    return;
+  }
+  b.came.push_back({me.me(), me.epoch(), step});
+  machine.order_log->step(home.number, warp, step_at(block, offset, b.phase, 1));
+}
+
+}  // namespace
+
 bool signal_mbarrier(Model& machine, Block& block, u32 offset, const Signal& what, Actor who,
                      u64* state) {
   Mbarrier* b = use_mbarrier(machine, block, offset, who);
@@ -572,6 +613,9 @@ bool signal_mbarrier(Model& machine, Block& block, u32 offset, const Signal& wha
   // Of other pairs' TMEM nobody of this pair asks.
   if (what.arrivals && home.rank / 2 == block.rank / 2) {
     home.tensor.tell(who.thread / 32, b->tensor_arriving);
+  }
+  if (machine.order_log && block.order.on()) {
+    log_signal(machine, block, offset, *b, what, who);
   }
   if (what.arrivals || what.complete_bytes) release(machine, block, *b, what, who);
   const bool completes =
@@ -622,15 +666,15 @@ void note_completion(Mbarrier& b, Agent agent, u32 epoch) {
   note(b, {agent, epoch, b.phase});
 }
 
-void note_wait(Mbarrier& b, Agent agent, u32 epoch, u32 thread, u32 pc) {
-  if (b.phase == 0) return;
+bool note_wait(Mbarrier& b, Agent agent, u32 epoch, u32 thread, u32 pc) {
+  if (b.phase == 0) return false;
   const PassedWait now{agent, epoch, b.phase, thread, pc};
   for (PassedWait& w : b.waited) {
     if (!(w.agent == agent)) continue;
-    w = now;
-    return;
+    return std::exchange(w, now).phases != now.phases;
   }
   b.waited.push_back(now);
+  return true;
 }
 
 void hear_completions(Block& block, const Observer& who, const View& view) {

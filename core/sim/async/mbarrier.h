@@ -107,11 +107,17 @@ struct Mbarrier {
   std::uint64_t place = 0;    // among those of Observer::acquire()
   // What completes in this phase, as an agent of the block, and its epoch.
   Agent agent;
-  std::uint32_t round = 0;
+  std::uint32_t round = 0, round_before = 0;
+  // Where orders are logged: the threads that arrived in this phase and in the one before, whether
+  // nobody else did, and who completed that.
+  std::vector<BlockOrder::Arrival> came, came_before;
+  bool by_threads = true, by_threads_before = true;
+  RunStep completed_by;
   TensorClock tensor_arriving, tensor_completed;  // the same of tcgen05
   Actor completer;                                // of the phase before
   std::vector<Knowledge> known;                   // the last of each agent
   std::vector<PassedWait> waited;                 // the last of each warp
+  std::vector<Attendance> refused;                // with Options::first_waits_fail
 };
 // Of a block, by their offset in shared memory.
 using Mbarriers = std::map<std::uint32_t, Mbarrier>;
@@ -154,8 +160,8 @@ void note_completion(Mbarrier& b, Agent agent, std::uint32_t epoch);
 // The same of all mbarriers of the block, by way of what others had done and seen.
 void hear_completions(Block& block, const Observer& who, const View& view);
 bool knows_completion(const Mbarrier& b, const Observer& who);
-// A warp has waited for the phase before the current one.
-void note_wait(Mbarrier& b, Agent agent, std::uint32_t epoch, std::uint32_t thread,
+// A warp has waited for the phase before the current one. Answers whether it had not done so yet.
+bool note_wait(Mbarrier& b, Agent agent, std::uint32_t epoch, std::uint32_t thread,
                std::uint32_t pc);
 // A thread waits for phase `phase`, and a later one is complete as well: the waiter is left behind.
 // PTX lets only the current phase and the one before it be tested (9.7.13.15.16). Answers false.

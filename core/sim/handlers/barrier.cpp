@@ -25,6 +25,22 @@ namespace {
 using base::lane_array;
 using ptx::Reduce;
 
+// An arrival in a round that does not come behind all of those in the one before could have been
+// one of them.
+void log_arrival(Core& x, std::uint32_t id) {
+  const Observer& me = observer(x);
+  const VectorClock clock = me.behind();
+  const RunStep step = x.machine->step_of(*x.block, x.warp->index, x.pc);
+  BlockOrder& order = x.block->order;
+  for (const BlockOrder::Arrival& a : order.came_before[id]) {
+    if (clock.of(a.agent) >= a.epoch) continue;
+    x.machine->order_log->may_change(Reversal::Kind::barrier, a.step, step);
+    break;
+  }
+  order.came[id].push_back({me.me(), me.epoch(), step});
+  x.machine->order_log->step(x.block->number, x.warp->index, id * 16 + 3);
+}
+
 template <bool aligned, bool waits, Reduce reduce>
 Flow barrier(Core& x, const Code& c, Mask m) {
   if (aligned) {
@@ -67,6 +83,7 @@ Flow barrier(Core& x, const Code& c, Mask m) {
   if (!b.open) b.opened_at = x.pc;
   b.open = true;
   b.expected = count;
+  if (x.machine->order_log && x.block->order.on()) log_arrival(x, id);
   if (x.block->order.on()) observer(x).release(b.view);
   x.block->tensor.arrive(x.warp->index);
   x.block->tensor.tell(x.warp->index, b.tensor);

@@ -272,7 +272,12 @@ void acquire(Core& x, int lane, Mbarrier& b, const ptx::Modifiers& how) {
   if (!x.block->order.on()) return;
   Observer& me = observer(x);
   note_completion(b, me.me(), me.epoch());
-  note_wait(b, me.me(), me.epoch(), x.warp->index * 32 + static_cast<u32>(lane), x.pc);
+  const u32 thread = x.warp->index * 32 + static_cast<u32>(lane);
+  const bool fresh = note_wait(b, me.me(), me.epoch(), thread, x.pc);
+  if (fresh && x.machine->order_log) {
+    x.machine->order_log->step(x.block->number, x.warp->index,
+                               b.place * 0x10001 + b.phase * 16 + 2);
+  }
   if (is_relaxed(how)) {
     me.acquire_relaxed(b.completed, scope_of(how), deed(x, lane), b.place);
   } else {
@@ -295,6 +300,24 @@ void pass(Core& x, const Question& q, const ptx::Modifiers& how) {
   s.phase = how.has(Field::parity) ? q.barrier->phase - 1 : q.phase;
 }
 
+// Of a lane that asks for a phase for the first time.
+bool refuses(const Core& x, const Question& q, int lane) {
+  Mbarrier& b = *q.barrier;
+  const u32 bit = Mask{1} << lane;
+  for (Attendance& a : b.refused) {
+    if (a.warp != x.warp->index) continue;
+    if (a.phase != b.phase) {
+      a.phase = b.phase;
+      a.mask = 0;
+    }
+    const bool before = a.mask & bit;
+    a.mask |= bit;
+    return !before;
+  }
+  b.refused.push_back({x.warp->index, bit, x.pc, b.phase});
+  return true;
+}
+
 template <bool may_sleep>
 Flow wait(Core& x, const Code& c, Mask m) {
   const ptx::Modifiers& how = modifiers_of(x);
@@ -306,6 +329,7 @@ Flow wait(Core& x, const Code& c, Mask m) {
     const int lane = __builtin_ctz(rest);
     Question& q = questions[lane];
     if (!ask(x, c, lane, how, q)) return Flow::fault;
+    if (q.ready && x.machine->options.first_waits_fail && refuses(x, q, lane)) q.ready = false;
     if (!q.ready) continue;
     ready |= Mask{1} << lane;
     pass(x, q, how);
@@ -314,7 +338,8 @@ Flow wait(Core& x, const Code& c, Mask m) {
     acquire(x, lane, *q.barrier, how);
     x.machine->recording.know_phase(x, q.offset);
   }
-  const bool sleeps = may_sleep && !ready && !timed_out && !x.machine->flights.gives_up_waiting();
+  const bool sleeps = may_sleep && !ready && !timed_out && !x.machine->flights.gives_up_waiting() &&
+                      !x.machine->options.first_waits_fail;
   for (Mask rest = m & ~ready; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     const Question& q = questions[lane];

@@ -143,6 +143,10 @@ const Block* Grid::resident(std::uint64_t number) const {
   return nullptr;
 }
 
+RunStep Grid::step_of(const Block& block, std::uint32_t warp, std::uint32_t pc) const {
+  return {block.number, warp, pc, block.warps[warp].executed};
+}
+
 std::uint64_t Grid::cluster_number(std::uint64_t block) const {
   const Dim3 grid = launch.grid;
   const std::uint64_t x = block % grid.x, y = block / grid.x % grid.y, z = block / grid.x / grid.y;

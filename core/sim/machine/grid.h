@@ -17,6 +17,7 @@
 #include "core/sim/machine/options.h"
 #include "core/sim/machine/state.h"
 #include "core/sim/machine/stops.h"
+#include "core/sim/order/order_log.h"
 #include "core/sim/time/clock.h"
 
 namespace tilescope::sim {
@@ -48,7 +49,9 @@ struct Grid {
   Completions completions;
   std::map<std::uint64_t, Token> flags;
   Token fences;
-  std::vector<Shadow> accesses;                   // of the regions that are watched
+  std::vector<Shadow> accesses;       // of the regions that are watched
+  std::optional<OrderLog> order_log;  // with Options::logs_order
+  std::map<std::uint64_t, std::vector<FlagAccess>> flag_accesses;  // with it: of each flag, by warp
   std::vector<bool> unread_waits;                 // by instruction (core/sim/checks/unread.h)
   std::map<std::uint32_t, bool> told_before_use;  // of loads (core/sim/checks/unread.h)
   std::vector<Block> blocks;  // clusters one after the other, their blocks by rank
@@ -98,6 +101,8 @@ struct Grid {
   std::optional<Site> writer(std::size_t buffer, std::size_t byte) const;
 
   const Block* resident(std::uint64_t number) const;  // null: the block is not
+  // The instruction of a warp that is executing.
+  RunStep step_of(const Block& block, std::uint32_t warp, std::uint32_t pc) const;
 
   // ---- clusters ----
   // A block of the cluster of `block`, by its rank; null: there is none. All of them are resident

@@ -343,6 +343,7 @@ Outcome<Machine> Machine::load(Job job, Options options) {
   m.dispatcher.begin();
   m.global_watch.begin();
   watch_written(m, job.arguments);
+  if (options.logs_order) m.order_log.emplace();
   m.unread_waits = unread_waits(m.program());
   return Machine(std::move(model));
 }

@@ -75,8 +75,13 @@ struct Options {
   ProductWatch* products = nullptr;
   // Know of each byte of shared and local memory, too, who wrote it last.
   bool remember_writers = false;
-  // Look for accesses of shared memory that nothing orders.
+  // Look for accesses of shared and global memory that nothing orders.
   bool races = true;
+  // Keep what of the order of the run could have been otherwise (core/sim/order/order_log.h).
+  bool logs_order = false;
+  // Each wait for an mbarrier's phase that finds it complete at once is answered no the first time,
+  // as PTX allows (9.7.13.15.16).
+  bool first_waits_fail = false;
   // Use the handlers that every processor can run, even where there are faster ones; the results
   // are the same bits, which is what the tests use this for.
   bool plain_handlers = false;

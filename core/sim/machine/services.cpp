@@ -351,6 +351,42 @@ void meet_at(Observer& me, Token& flag, u64 place, Shadow::Kind kind, const ptx:
 
 }  // namespace
 
+namespace {
+
+// Does the order of such operations at one place mean nothing to anybody? Of sums of integers, and
+// of those that answer nothing.
+bool commutes(const ptx::Instruction& i) {
+  const ptx::Class of = ptx::class_of(i.modifiers.type());
+  const bool whole = of == ptx::Class::signed_integer || of == ptx::Class::unsigned_integer ||
+                     of == ptx::Class::bits;
+  const ptx::Operation how = i.modifiers.operation();
+  return i.op == ptx::Op::red && whole && how != ptx::Operation::exch && how != ptx::Operation::cas;
+}
+
+// Who accessed the place before, and could have come later. `writes` or reads alone: what reads
+// last stands for what its warp read before.
+void log_flag(Core& x, u64 place, Shadow::Kind kind, const ptx::Instruction& i) {
+  const Observer& me = observer(x);
+  const VectorClock clock = me.behind();
+  FlagAccess now{me.me(), me.epoch(), kind != Shadow::Kind::read, commutes(i) ? x.pc + 1 : 0,
+                 x.machine->step_of(*x.block, x.warp->index, x.pc)};
+  std::vector<FlagAccess>& all = x.machine->flag_accesses[place];
+  for (const FlagAccess& a : all) {
+    if (!a.writes && !now.writes) continue;
+    if (a.agent == now.agent || clock.of(a.agent) >= a.epoch) continue;
+    if (a.adds && now.adds) continue;
+    x.machine->order_log->may_change(Reversal::Kind::memory, a.step, now.step);
+  }
+  const auto same = [&](const FlagAccess& a) {
+    return a.agent == now.agent && (now.writes || !a.writes);
+  };
+  all.erase(std::remove_if(all.begin(), all.end(), same), all.end());
+  all.push_back(now);
+  if (now.writes) x.machine->order_log->step(x.block->number, x.warp->index, place * 16 + 4);
+}
+
+}  // namespace
+
 Observer& observer(Core& x) {
   return x.block->order.of(x.warp->index);
 }
@@ -386,6 +422,9 @@ void watch_access(Core& x, const Code& c, Shadow::Kind kind, Region& region, Mas
         TensorClock& met = tensor.met[address];
         tensor.synchronise(x.warp->index, met);
         tensor.tell(x.warp->index, met);
+      }
+      if (x.machine->order_log) {
+        log_flag(x, shared ? (owner.number + 1) << 32 | offsets[lane] : address, kind, i);
       }
       Token& flag = shared ? owner.order.flags[offsets[lane]] : x.machine->flags[address];
       meet_at(observer(x), flag, shared ? (owner.number + 1) << 32 | offsets[lane] : address, kind,

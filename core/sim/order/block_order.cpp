@@ -12,6 +12,7 @@ void BlockOrder::start(Home home, u32 warps, u64 shared_bytes) {
   slots_.clear();
   epochs_ = 0;
   flags.clear();
+  came = came_before = {};
   shared.start(warps ? shared_bytes : 0);
 }
 

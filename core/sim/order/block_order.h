@@ -2,11 +2,13 @@
 // operations complete on.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <vector>
 
 #include "core/sim/order/observer.h"
+#include "core/sim/order/order_log.h"
 #include "core/sim/order/shadow.h"
 
 namespace tilescope::sim {
@@ -33,6 +35,14 @@ class BlockOrder {
   View all() const;
 
   Shadow shared;
+  // Where orders are logged: who arrived at each barrier, in the round that is open and in the one
+  // before.
+  struct Arrival {
+    Agent agent;
+    std::uint32_t epoch = 0;
+    RunStep step;
+  };
+  std::array<std::vector<Arrival>, 16> came, came_before;
   std::map<std::uint64_t, Token> flags;  // by offset: what accesses that synchronise tell there
 
  private:

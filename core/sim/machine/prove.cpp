@@ -1,0 +1,155 @@
+#include "core/sim/machine/prove.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/sim/machine/model.h"
+#include "core/sim/machine/schedule_text.h"
+
+namespace tilescope::sim {
+namespace {
+
+constexpr std::uint64_t most_searched = 1'000'000;
+
+bool is_bad(const Report& r) {
+  return r.weight != Weight::note;
+}
+
+bool same_bytes(const std::vector<Buffer>& a, const std::vector<Buffer>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Buffer& x, const Buffer& y) { return x.bytes == y.bytes; });
+}
+
+}  // namespace
+
+Proof::Proof(Job job, Options options) : job_(std::move(job)), options_(std::move(options)) {
+  options_.logs_order = options_.races = true;
+  options_.clocked = false;
+  options_.recorder = nullptr;
+  ways_.push_back({"the default order", options_});
+  ways_.push_back({"each wait refused once", options_});
+  ways_.back().options.first_waits_fail = true;
+  ways_.push_back({"--lazy", options_});
+  ways_.back().options.lazy = true;
+  for (const std::uint64_t seed : {1, 7}) {  // 7: most waits give up
+    ways_.push_back({fmt::format("--schedule {}", seed), options_});
+    ways_.back().options.schedule = seed;
+  }
+}
+
+Outcome<Proof> Proof::begin(Job job, Options options) {
+  Proof out(std::move(job), std::move(options));
+  Outcome<bool> began = out.begin_next();
+  if (!began) return began.error();
+  out.look_at_program();
+  return out;
+}
+
+// What one run says nothing about.
+void Proof::look_at_program() {
+  const ptx::Program& program = machine_->model().program();
+  const auto say = [&](const ptx::Instruction& i, std::string what) {
+    reasons_.push_back(fmt::format("{} at {}", what, program.module->place(i.line)));
+  };
+  for (const ptx::Instruction& i : program.code) {
+    const ptx::Operand* o = program.operands_of(i);
+    for (std::uint32_t k = 0; k < i.count; ++k) {
+      if (o[k].kind != ptx::Operand::Kind::special) continue;
+      say(i, fmt::format("it reads {}", name_of(static_cast<ptx::Special>(o[k].index))));
+    }
+    if (i.op == ptx::Op::clusterlaunchcontrol && i.modifiers.has(ptx::Field::launch_step)) {
+      say(i, "which CTA cancels which is not tried otherwise: clusterlaunchcontrol");
+    }
+    if (reasons_.size() == 4) return;
+  }
+}
+
+Outcome<bool> Proof::begin_next() {
+  Outcome<Machine> machine = Machine::load(job_, ways_[way_].options);
+  if (!machine) return machine.error();
+  machine_ = std::move(*machine);
+  return true;
+}
+
+void Proof::end_run(RunState state) {
+  ++runs_;
+  const Model& model = machine_->model();
+  const OrderLog& log = *model.order_log;
+  const std::vector<Report>& reports = machine_->reports();
+  if (state == RunState::fault || std::any_of(reports.begin(), reports.end(), is_bad)) {
+    failure_ = Failure{ways_[way_].name, reports};
+    verdict_ = Verdict::fails;
+    return;
+  }
+  if (way_ == 0) {
+    trace_ = log.trace();
+    steps_ = log.steps();
+    orders_ = log.orders();
+    results_ = machine_->buffers();
+    for (const Reversal& r : log.reversals()) {
+      const auto site = [&](const RunStep& s) {
+        return model.site_of(Writer::of(s.block, s.warp * 32, s.pc));
+      };
+      pairs_.push_back({r.kind, site(r.earlier), site(r.later)});
+    }
+  } else if (log.trace() != trace_ && pairs_.empty()) {
+    reasons_.push_back(
+        fmt::format("{} its warps did other steps than in the default order",
+                    way_ == 1 ? "with each wait refused once" : "with " + ways_[way_].name));
+  } else if (!same_bytes(machine_->buffers(), results_)) {
+    reasons_.push_back(
+        fmt::format("the result is another one {}",
+                    way_ == 1 ? "with each wait refused once" : "with " + ways_[way_].name));
+  }
+  machine_.reset();
+  if (++way_ == ways_.size()) conclude();
+}
+
+void Proof::conclude() {
+  if (pairs_.empty() && reasons_.empty()) {
+    verdict_ = Verdict::proved;
+    return;
+  }
+  Options options = options_;
+  options.logs_order = false;
+  Outcome<Machine> machine = Machine::load(job_, options);
+  if (machine) search_.emplace(std::move(*machine), SearchLimits{.runs = most_searched});
+  if (!machine || stopped_) verdict_ = Verdict::open;
+}
+
+Outcome<Proof::Verdict> Proof::advance(std::uint64_t budget) {
+  if (verdict_ != Verdict::running) return verdict_;
+  if (search_) {
+    const RunState state = search_->advance(budget);
+    if (state == RunState::running) return verdict_;
+    verdict_ = Verdict::open;
+    if (search_->found()) {
+      verdict_ = Verdict::fails;
+      failure_ =
+          Failure{"--schedule " + schedule_text({options_.schedule, search_->found()->holds}),
+                  search_->found()->reports};
+    }
+    return verdict_;
+  }
+  if (!machine_) {
+    Outcome<bool> began = begin_next();
+    if (!began) return began.error();
+  }
+  const RunState state = machine_->run(budget);
+  if (state != RunState::running) end_run(state);
+  return verdict_;
+}
+
+void Proof::stop() {
+  if (verdict_ == Verdict::running) verdict_ = Verdict::open;
+  if (way_ < ways_.size()) reasons_.push_back("there was no more time");
+}
+
+std::string Proof::doing() const {
+  if (search_) return fmt::format("schedule {}", search_->progress().tried + 1);
+  return way_ < ways_.size() ? ways_[way_].name : "";
+}
+
+}  // namespace tilescope::sim
