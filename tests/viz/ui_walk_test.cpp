@@ -273,7 +273,7 @@ TEST_F(WalkTest, WrongPlacesGetASentence) {
 TEST_F(WalkTest, AReportThatThereIsNotIsLookedForToTheEnd) {
   does("open add");
   does("go report 3");
-  EXPECT_NE(session.message.text.find("There is no report 3: the run has none."), std::string::npos)
+  EXPECT_NE(session.message.text.find("There is no report 3: the run has 1."), std::string::npos)
       << session.message.text;
   EXPECT_EQ(machine_of(session)->state(), RunState::done);
   EXPECT_FALSE(session.state.spot.report.has_value());

@@ -24,6 +24,12 @@ bool is_used_up(const Core& x, const Conflict& c, Shadow::Kind kind) {
   return !relaxed || x.machine->program().code[c.by->release.pc].op == ptx::Op::barrier;
 }
 
+// Two CTAs write the same tile of a result: that is told of the tile (core/sim/checks/tiles.h).
+bool is_told_by_tiles(const Core& x, const Accessed& memory, Shadow::Kind kind, const Conflict& c) {
+  return memory.region && memory.region->watches_tiles() && kind == Shadow::Kind::write &&
+         c.other.kind == Shadow::Kind::write && c.other.home.block != x.block->number;
+}
+
 Evidence evidence_of(const Core& x, const Accessed& memory, int lane, std::string_view name,
                      std::string_view verb, std::uint64_t begin, std::uint64_t end,
                      const Conflict& c) {
@@ -120,6 +126,7 @@ Report report_of_race(const Core& x, const Accessed& memory, const std::string& 
 void tell_unordered(Core& x, const Accessed& memory, int lane, std::string_view name,
                     Shadow::Kind kind, std::uint64_t begin, std::uint64_t end, const Conflict& c) {
   Model& machine = *x.machine;
+  if (is_told_by_tiles(x, memory, kind, c)) return;
   if (is_used_up(x, c, kind)) return note_weak_order(x, memory, lane, name, kind, begin, end, c);
   const char* const race = memory.region ? "global_race" : "shared_race";
   const auto tell = [&] {
@@ -185,6 +192,7 @@ void tell_same_value(Core& x, const Accessed& memory, const MemoryAccess& access
     r.found = "the same value by several warps";
     return r;
   };
+  if (is_told_by_tiles(x, memory, Shadow::Kind::write, c)) return;
   if (memory.region) return x.machine->reports.note(x, lane, "same_value", c.other.pc, tell);
   x.machine->reports.hazard_of_place(x, lane, "shared_race", static_cast<std::uint32_t>(begin),
                                      tell);

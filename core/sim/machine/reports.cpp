@@ -86,7 +86,8 @@ void Reports::tell_once(Weight weight, const Block& block, std::uint32_t thread,
   told.object = static_cast<std::uint32_t>(reports_.size());
   reports_.push_back(std::move(r));
   if (weight == Weight::hazard) model_->recording.record_report(block, thread, pc);
-  model_->stops.happened(told);
+  // What is only worth knowing holds nobody up who did not ask for it.
+  if (weight != Weight::note || model_->stops.asks_for_one()) model_->stops.happened(told);
 }
 
 // Of a product that made undefined values, its operand says more than the cells where they lay.

@@ -132,6 +132,7 @@ class Stops {
   void ask(StopAt at, const ptx::Program& program);
   void go_on();
   bool asked() const { return asked_; }
+  bool asks_for_one() const { return at_.object.has_value(); }  // by its number
   // Instructions that this warp may execute now, at least 1.
   std::uint64_t room(const Block& block, const Warp& warp, std::uint64_t position,
                      std::uint64_t instructions) const {

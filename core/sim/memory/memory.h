@@ -81,6 +81,7 @@ class Region {
     std::uint64_t offset = 0;
   };
   void watch_tiles(Tiles tiles);
+  bool watches_tiles() const { return watches_tiles_; }
   const Tiles& tiles() const { return tiles_; }
   const std::map<std::uint64_t, Twice>& written_twice() const { return twice_; }
 
