@@ -184,10 +184,10 @@ TEST_F(Lessons, ViewsAreToldInCharacters) {
   shows("hgemm_v1", "8", {"__syncthreads()"});
   shows("mbarriers", "2", {"full[0]", "empty[1]"});
   shows("lowering", "10", {"extractvalue"});
-  shows("elementwise_add", "9", {"........####", "#: a part of"});
+  shows("elementwise_add", "6", {"........####", "#: a part of"});
   shows("hgemm_v1", "4",
         {"This view is a picture. `do export F.png` writes all of it", "`tilescope gui"});
-  shows("elementwise_add", "4", {"is too large for characters"});
+  shows("elementwise_add", "3", {"is too large for characters"});
   // What is isolated is there alone; and what pointing would say is said by a word.
   shows("threads", "4", {"T0", "\u00b7"});
   shows("layouts", "1", {"`do pick ROW COLUMN` says of a cell", "offset  13"}, "inspect\n");

@@ -86,7 +86,7 @@ const std::vector<View>& views() {
       {"worst", "elementwise_add --m 300 --n 200", "run; show table; show relative", "light"},
       {"lesson", "preset 9x32", "lesson layouts; lesson step 6; hint; answer 16", "light"},
       {"course", "layout (2,2):(1,2)", "course hgemm_v2", "light"},
-      {"lesson_find", "preset 9x32", "lesson elementwise_add; lesson step 9; answer 20,20", "dark"},
+      {"lesson_find", "preset 9x32", "lesson elementwise_add; lesson step 6; answer 20,20", "dark"},
   };
   return all;
 }
