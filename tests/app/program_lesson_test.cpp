@@ -183,7 +183,7 @@ TEST_F(Lessons, ViewsAreToldInCharacters) {
   shows("hgemm_v4", "4", {"Cycle 1,300. ", "stage 0 of ", "full", "warp 0: "});
   shows("hgemm_v1", "8", {"__syncthreads()"});
   shows("mbarriers", "2", {"full[0]", "empty[1]"});
-  shows("lowering", "5", {"extractvalue"});
+  shows("lowering", "3", {"llvm.srem %0, %1"});
   shows("elementwise_add", "9", {"........####", "#: a part of"});
   shows("hgemm_v1", "4",
         {"This view is a picture. `do export F.png` writes all of it", "`tilescope gui"});
