@@ -179,11 +179,11 @@ TEST_F(Lessons, ViewsAreToldInCharacters) {
   // Lane l at float 6 * l or so: sectors; a column of 32 banks; a matrix of bits.
   shows("global_memory", "1", {"lanes, by sectors of 32 bytes", "byte 0  | 0-7 "});
   shows("swizzles", "3", {"  0  1  2  3  4", " 30 31\n", "phase 0", " .. .."});
-  shows("swizzles", "8", {"bits of the offset down", "(mode.bit)"});
+  shows("swizzles", "6", {"bits of the offset down", "(mode.bit)"});
   shows("hgemm_v4", "4", {"Cycle 1,300. ", "stage 0 of ", "full", "warp 0: "});
   shows("hgemm_v1", "8", {"__syncthreads()"});
   shows("mbarriers", "2", {"full[0]", "empty[1]"});
-  shows("lowering", "10", {"extractvalue"});
+  shows("lowering", "3", {"llvm.srem %0, %1"});
   shows("elementwise_add", "6", {"........####", "#: a part of"});
   shows("hgemm_v1", "4",
         {"This view is a picture. `do export F.png` writes all of it", "`tilescope gui"});
