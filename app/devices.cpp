@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 
+#include "app/heartbeat.h"
 #include "core/run/chip_execution.h"
 #include "kernels/gpu/device.h"
 
@@ -20,11 +22,15 @@ class ResultsAside {
   ResultsAside() : results_(dup(STDOUT_FILENO)) {
     std::fflush(stdout);
     dup2(STDERR_FILENO, STDOUT_FILENO);
+    if (results_ >= 0) results_go_to(results_);
   }
   ResultsAside(const ResultsAside&) = delete;
   ~ResultsAside() {
     std::fflush(stdout);
-    if (results_ >= 0) dup2(results_, STDOUT_FILENO), close(results_);
+    if (results_ < 0) return;
+    dup2(results_, STDOUT_FILENO);
+    results_go_to(STDOUT_FILENO);
+    close(results_);
   }
 
  private:
@@ -60,16 +66,36 @@ Outcome<std::vector<Ran>> start_on(const std::vector<OpenDevice>& devices, const
   return out;
 }
 
-std::optional<Error> finish(Ran& ran, std::string_view name, Terminal& terminal) {
-  constexpr std::uint64_t piece = 200'000;  // warp instructions
+std::optional<Error> finish(Ran& ran, std::string_view name, Terminal& terminal,
+                            std::uint64_t most) {
+  Pieces pieces;
+  Heartbeat heartbeat(std::chrono::steady_clock::now());
   const auto begun = std::chrono::steady_clock::now();
   watch_for_interrupt();
   while (ran.state == RunState::running) {
+    const Progress before = ran.execution->progress();
+    if (most && before.instructions >= most) {
+      terminal.end_progress();
+      return Error{
+          ErrorKind::mismatch,
+          fmt::format("{} has executed {} PTX instructions by warps, and --max-instructions "
+                      "allows {}; {} of {} CTAs have ended, and nothing was written. With "
+                      "a larger number, or without it, the run goes on.",
+                      name, before.instructions, most, before.done, before.total),
+          ""};
+    }
+    const auto from = std::chrono::steady_clock::now();
     {
       const ResultsAside aside;
-      ran.state = ran.execution->advance(piece);
+      ran.state = ran.execution->advance(most ? std::min(pieces.next(), most - before.instructions)
+                                              : pieces.next());
     }
+    const auto now = std::chrono::steady_clock::now();
     const Progress progress = ran.execution->progress();
+    pieces.took(progress.instructions - before.instructions, now - from);
+    if (const auto line = heartbeat.due(now, progress); line && ran.state == RunState::running) {
+      terminal.say(fmt::format("{}: {}", name, *line));
+    }
     if (progress.total > 0) {
       terminal.progress(name,
                         static_cast<double>(progress.done) / static_cast<double>(progress.total));

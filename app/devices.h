@@ -37,8 +37,11 @@ struct Ran {
 // Starts the job on each: what does not fit one of them is refused before any begins.
 Outcome<std::vector<Ran>> start_on(const std::vector<OpenDevice>& devices, const Job& job);
 
-// Advances in pieces, so that progress shows and Ctrl-C is answered within one.
-std::optional<Error> finish(Ran& ran, std::string_view name, Terminal& terminal);
+// Advances in pieces, so that progress shows and Ctrl-C is answered within one; a long run says now
+// and then that it goes on. Refused where it wants to execute more than `most` PTX instructions by
+// warps (0: no limit).
+std::optional<Error> finish(Ran& ran, std::string_view name, Terminal& terminal,
+                            std::uint64_t most = 0);
 
 // "3456 PTX instructions by warps in 0.012 s", or "12.3 us on NVIDIA H200 ...": for stderr.
 std::string time_text(const Ran& ran);

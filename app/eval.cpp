@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/commands.h"
+#include "app/files.h"
 #include "app/values.h"
 #include "core/language/language.h"
 
@@ -37,7 +38,15 @@ std::string on_one_line(const std::string& text) {
 int evaluate_lines(Terminal& terminal) {
   Scope scope;
   bool all_fine = true;
-  for (std::string line; std::getline(std::cin, line);) {
+  std::string line;
+  for (LineRead read; (read = read_line(std::cin, line)) != LineRead::none;) {
+    if (read == LineRead::cut) {
+      return terminal.fail({ErrorKind::unreadable,
+                            fmt::format("A line of standard input is longer than {} bytes, and may "
+                                        "never end; no more is read.",
+                                        most_line),
+                            ""});
+    }
     const std::optional<Evaluated> result = scope.evaluate(line);
     if (!result) {
       terminal.print("\n");

@@ -1,13 +1,14 @@
 // tilescope explain desc|idesc|map VALUE | handoffs|why|product KERNEL
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "app/commands.h"
+#include "app/files.h"
 #include "app/handoffs.h"
 #include "app/products.h"
 #include "app/why_variants.h"
@@ -343,13 +344,14 @@ Outcome<Map> map_of_arguments(const Options& options) {
 Outcome<Map> map_of_bytes(const std::string& text) {
   std::array<std::byte, map_bytes> bytes{};
   std::error_code none;
-  if (std::filesystem::is_regular_file(text, none)) {
-    std::ifstream file(text, std::ios::binary);
-    file.read(reinterpret_cast<char*>(bytes.data()), map_bytes);
-    if (file.gcount() != map_bytes) {
+  if (std::filesystem::exists(text, none)) {
+    const Outcome<FileFront> file = read_front(text, map_bytes);
+    if (!file) return file.error();
+    if (file->bytes.size() < map_bytes) {
       return Error{ErrorKind::unreadable,
                    fmt::format("{} has fewer than the 128 bytes of a tensor map.", text), ""};
     }
+    std::copy(file->bytes.begin(), file->bytes.end(), bytes.begin());
   } else {
     std::string digits;
     for (const char c : text) {

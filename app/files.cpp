@@ -6,10 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <istream>
+#include <memory>
 
 #include "core/layout/text.h"
 
@@ -60,6 +63,102 @@ struct Descriptor {
   }
 };
 
+// The temporary file that is being written, for who ends the program at once: a name that stays
+// where it is, and whether it counts. Of two at a time the later one is known.
+char unfinished[4096];
+std::atomic<bool> is_unfinished{false};
+
+class Unfinished {
+ public:
+  explicit Unfinished(const std::string& path) {
+    if (path.size() >= sizeof unfinished) return;
+    is_unfinished = false;
+    std::memcpy(unfinished, path.c_str(), path.size() + 1);
+    is_unfinished = true;
+  }
+  ~Unfinished() { is_unfinished = false; }
+  Unfinished(const Unfinished&) = delete;
+  Unfinished& operator=(const Unfinished&) = delete;
+};
+
+// A regular file of at most so many bytes, open for reading.
+struct Opened {
+  std::unique_ptr<const Descriptor> file;
+  std::uint64_t size = 0;
+};
+
+std::string_view kind_in_words(mode_t mode) {
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  if (S_ISBLK(mode)) return "a block device";
+  return "a device";
+}
+
+std::string size_text(std::uint64_t bytes) {
+  if (bytes >> 30) return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / (1u << 30));
+  if (bytes >> 20) return fmt::format("{:.1f} MiB", static_cast<double>(bytes) / (1u << 20));
+  return fmt::format("{} bytes", bytes);
+}
+
+Error beyond_limit(const std::string& path, std::string_view has, std::uint64_t most) {
+  return {ErrorKind::unreadable,
+          fmt::format("Cannot read {}: it has {}, and of a file of this kind up to {} are read.",
+                      path, has, size_text(most)),
+          path};
+}
+
+// Opening a FIFO that nobody writes waits for a writer, and opening a device may set it going: what
+// it is is asked before, and once more of what was opened.
+Outcome<Opened> open_to_read(const std::string& path, std::uint64_t most) {
+  const auto look = [&](const struct stat& info) -> std::optional<Error> {
+    if (S_ISDIR(info.st_mode)) return unreadable(path, "Cannot read", EISDIR);
+    if (!S_ISREG(info.st_mode)) {
+      return Error{ErrorKind::unreadable,
+                   fmt::format("Cannot read {}: it is {}, which may never end; write what it has "
+                               "to a file, and name that.",
+                               path, kind_in_words(info.st_mode)),
+                   path};
+    }
+    if (static_cast<std::uint64_t>(info.st_size) > most) {
+      return beyond_limit(path, size_text(static_cast<std::uint64_t>(info.st_size)), most);
+    }
+    return std::nullopt;
+  };
+  struct stat info = {};
+  if (::stat(path.c_str(), &info) != 0) return not_opened(path, errno);
+  if (auto error = look(info)) return *error;
+  Opened out;
+  out.file = std::make_unique<const Descriptor>(
+      ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (out.file->fd < 0) return not_opened(path, errno);
+  if (::fstat(out.file->fd, &info) != 0) return unreadable(path, "Cannot read", errno);
+  if (auto error = look(info)) return *error;
+  out.size = static_cast<std::uint64_t>(info.st_size);
+  return out;
+}
+
+// To its end: a file of /proc says that it is empty, and others may have grown meanwhile.
+Outcome<std::vector<std::byte>> read_to_end(const Opened& file, const std::string& path,
+                                            std::uint64_t most) {
+  constexpr std::size_t step = 65536;
+  std::vector<std::byte> bytes(static_cast<std::size_t>(file.size));
+  std::size_t filled = 0;
+  for (;;) {
+    std::byte more[step];
+    const bool beyond = filled == bytes.size();
+    const ssize_t n = beyond ? ::read(file.file->fd, more, step)
+                             : ::read(file.file->fd, bytes.data() + filled, bytes.size() - filled);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return unreadable(path, "Cannot read", errno);
+    if (n == 0) break;
+    filled += static_cast<std::size_t>(n);
+    if (filled > most) return beyond_limit(path, "no end that it told of", most);
+    if (beyond) bytes.insert(bytes.end(), more, more + n);
+  }
+  bytes.resize(filled);
+  return bytes;
+}
+
 }  // namespace
 
 std::string state_folder() {
@@ -76,31 +175,47 @@ std::string state_folder() {
   return home.empty() ? "" : home + "/.local/state";
 }
 
-Outcome<std::vector<std::byte>> read_file(const std::string& path) {
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.fd < 0) return not_opened(path, errno);
-  struct stat info = {};
-  if (::fstat(file.fd, &info) == 0 && S_ISDIR(info.st_mode)) {
-    return unreadable(path, "Cannot read", EISDIR);
-  }
-  std::vector<std::byte> bytes(info.st_size > 0 ? static_cast<std::size_t>(info.st_size) : 0);
+Outcome<std::vector<std::byte>> read_file(const std::string& path, std::uint64_t most) {
+  const Outcome<Opened> file = open_to_read(path, most);
+  if (!file) return file.error();
+  return read_to_end(*file, path, most);
+}
+
+Outcome<FileFront> read_front(const std::string& path, std::size_t bytes, std::uint64_t most) {
+  const Outcome<Opened> file = open_to_read(path, most);
+  if (!file) return file.error();
+  FileFront out;
+  out.size = file->size;
+  out.bytes.resize(static_cast<std::size_t>(std::min<std::uint64_t>(bytes, file->size)));
   std::size_t filled = 0;
-  for (;;) {
-    if (filled == bytes.size()) bytes.resize(bytes.size() + 65536);
-    const ssize_t n = ::read(file.fd, bytes.data() + filled, bytes.size() - filled);
+  while (filled < out.bytes.size()) {
+    const ssize_t n = ::read(file->file->fd, out.bytes.data() + filled, out.bytes.size() - filled);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return unreadable(path, "Cannot read", errno);
     if (n == 0) break;
     filled += static_cast<std::size_t>(n);
   }
-  bytes.resize(filled);
-  return bytes;
+  out.bytes.resize(filled);
+  return out;
 }
 
-Outcome<std::string> read_text(const std::string& path) {
-  Outcome<std::vector<std::byte>> bytes = read_file(path);
+Outcome<std::string> read_text(const std::string& path, std::uint64_t most) {
+  Outcome<std::vector<std::byte>> bytes = read_file(path, most);
   if (!bytes) return bytes.error();
   return std::string(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+}
+
+LineRead read_line(std::istream& in, std::string& line) {
+  line.clear();
+  std::streambuf& from = *in.rdbuf();
+  using Traits = std::streambuf::traits_type;
+  for (auto c = from.sbumpc();; c = from.sbumpc()) {
+    if (Traits::eq_int_type(c, Traits::eof()))
+      return line.empty() ? LineRead::none : LineRead::whole;
+    if (Traits::to_char_type(c) == '\n') return LineRead::whole;
+    if (line.size() == most_line) return LineRead::cut;
+    line += Traits::to_char_type(c);
+  }
 }
 
 std::uint64_t file_stamp(const std::string& path) {
@@ -118,6 +233,10 @@ std::uint64_t file_stamp(const std::string& path) {
   return out ? out : 1;
 }
 
+void remove_unfinished() {
+  if (is_unfinished) ::unlink(unfinished);
+}
+
 std::optional<Error> write_pieces(const std::string& path,
                                   const std::function<bool(const Taker&)>& writer) {
   // Pipes and devices (/dev/stdout) cannot be renamed over: they are written as they are.
@@ -127,6 +246,8 @@ std::optional<Error> write_pieces(const std::string& path,
   const Descriptor file(special ? ::open(path.c_str(), O_WRONLY | O_CLOEXEC)
                                 : ::mkstemp(temporary.data()));
   if (file.fd < 0) return unreadable(path, "Cannot write", errno);
+  std::optional<Unfinished> known;
+  if (!special) known.emplace(temporary);
   int reason = 0;
   const bool all = writer([&](std::string_view piece) {
     for (std::size_t done = 0; done < piece.size() && reason == 0;) {

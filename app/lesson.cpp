@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "app/commands.h"
+#include "app/files.h"
 #include "app/lesson_store.h"
 #include "app/pictures.h"
 #include "app/window_backend.h"
@@ -116,7 +117,15 @@ class Reading {
     if (const auto opened = open(options); !opened) return terminal_.fail(opened.error());
     print(kWords);
     show_step();
-    for (std::string line; ask(), std::getline(std::cin, line);) {
+    std::string line;
+    for (LineRead read; ask(), (read = read_line(std::cin, line)) != LineRead::none;) {
+      if (read == LineRead::cut) {
+        return terminal_.fail({ErrorKind::unreadable,
+                               fmt::format("A line of standard input is longer than {} bytes, and "
+                                           "may never end; no more is read.",
+                                           most_line),
+                               ""});
+      }
       if (!act(trimmed(line))) break;
     }
     return 0;

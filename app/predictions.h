@@ -11,6 +11,6 @@ namespace tilescope {
 
 // Answers the exit code. Writes the record and the trace that `profile` asks for.
 int predict(const PreparedRun& run, Order order, const ProfileOptions& profile,
-            const sim::RecordLimits& limits, bool verbose, Terminal& terminal);
+            const sim::RecordLimits& limits, bool verbose, std::uint64_t most, Terminal& terminal);
 
 }  // namespace tilescope

@@ -12,6 +12,7 @@
 #include "app/devices.h"
 #include "app/files.h"
 #include "app/kernel_options.h"
+#include "app/output_files.h"
 #include "app/predictions.h"
 #include "app/profiles.h"
 #include "app/proofs.h"
@@ -37,13 +38,14 @@ struct Options {
   std::uint64_t search = 0;                // orders to try
   bool prove = false;
   std::string within = "60s";  // is its time
+  std::optional<std::uint64_t> most;       // PTX instructions by warps
   std::uint64_t threads = std::max(1u, std::thread::hardware_concurrency());
   std::string a, b, grid;
   std::optional<double> rtol, atol;
   RunOptions run;
   Order order;
   ProfileOptions profile;
-  bool strict = false, json = false, predict = false, verbose = false;
+  bool strict = false, json = false, predict = false, verbose = false, allow_outside = false;
   // By the clock, so that a chip with times is needed.
   bool timed() const { return predict || profile.wanted(); }
 };
@@ -145,6 +147,13 @@ Outcome<PreparedRun> prepare(Options& options) {
                                  ? prepare_launch(options.kernel, options.launch, options.linked)
                                  : prepare_run(options.kernel, options.run);
   if (!run) return run;
+  if (is_file) {
+    if (auto error = wrong_outputs(*run, options.launch, options.allow_outside)) return *error;
+  } else if (options.allow_outside) {
+    return Error{ErrorKind::usage,
+                 "--allow-outside is about the `out` files of a launch file: use it with --launch.",
+                 ""};
+  }
   for (Output& output : run->outputs) {
     if (!options.output.empty()) output.file = options.output;
     if (!options.against.empty() && options.against != "reference" && options.against != "gpu") {
@@ -290,6 +299,16 @@ std::optional<Error> wrong_words(const Options& options) {
   if (options.threads < 1 || options.threads > most_threads) {
     return Error{ErrorKind::usage,
                  fmt::format("--threads {}: a number from 1 to {}.", options.threads, most_threads),
+                 ""};
+  }
+  if (options.most && *options.most == 0) {
+    return Error{ErrorKind::usage,
+                 "--max-instructions 0: a number from 1 on; without it there is no limit.", ""};
+  }
+  if (options.most && options.on == "gpu") {
+    return Error{ErrorKind::usage,
+                 "--max-instructions counts instructions of the simulator: use it with --on sim or "
+                 "--on both.",
                  ""};
   }
   if (options.profile.wanted() && options.on == "gpu") {
@@ -463,7 +482,8 @@ int run_kernel(Options options, Terminal& terminal) {
   const Outcome<sim::RecordLimits> limits = record_run(options, *run);
   if (!limits) return terminal.fail(limits.error());
   if (options.predict)
-    return predict(*run, options.order, options.profile, *limits, options.verbose, terminal);
+    return predict(*run, options.order, options.profile, *limits, options.verbose,
+                   options.most.value_or(0), terminal);
   Order search_order = options.order;  // other orders are not recorded
   search_order.clocked = false;
   sim::Recorder recorder(*limits);
@@ -490,7 +510,8 @@ int run_kernel(Options options, Terminal& terminal) {
   if (!ran) return terminal.fail(ran.error());
   std::optional<sim::Statistics> stats;
   for (Ran& one : *ran) {
-    if (const auto error = finish(one, run->kernel, terminal)) return terminal.fail(*error);
+    const std::uint64_t most = one.traces() ? options.most.value_or(0) : 0;
+    if (const auto error = finish(one, run->kernel, terminal, most)) return terminal.fail(*error);
     if (options.profile.wanted() && &one == &ran->front()) {
       Outcome<std::optional<sim::Statistics>> figures = profile(options, *run, recorder, terminal);
       if (!figures) return terminal.fail(figures.error());
@@ -652,6 +673,12 @@ Action define_run(CommandOptions& app) {
       .type_name("N");
   app.add_flag("--warm", options->order.warm,
                "what the run reads is in L2 already, if it fits, as when a benchmark repeats it");
+  app.add_option("--max-instructions", options->most,
+                 "ends a run that wants to execute more PTX instructions by warps than N: exit 2 "
+                 "(default: no limit)")
+      .type_name("N");
+  app.add_flag("--allow-outside", options->allow_outside,
+               "lets a launch file write its `out` files outside of its folder");
   app.add_flag("--strict", options->strict, "a hazard is a failure: exit 3");
   app.add_flag("--verbose", options->verbose,
                "every report in full, not one for each source line and kind");

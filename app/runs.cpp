@@ -10,9 +10,9 @@
 #include "app/assets.h"
 #include "app/compiler.h"
 #include "app/files.h"
+#include "app/npy_files.h"
 #include "app/variants.h"
 #include "core/io/launch_file.h"
-#include "core/io/npy.h"
 #include "core/ptx/program.h"
 #include "core/run/manifest.h"
 #include "core/run/modules.h"
@@ -51,10 +51,20 @@ Outcome<Request> request_of(const CatalogEntry& entry, const RunOptions& options
           ""};
     }
   }
+  std::uint64_t total = 0;  // of all, before any is read
   for (const auto& [tensor, path] : options.files) {
-    const Outcome<std::vector<std::byte>> bytes = read_file(path);
-    if (!bytes) return bytes.error();
-    Outcome<Buffer> read = read_npy(*bytes, path, type_of(entry, tensor, request));
+    const Outcome<NpyFacts> facts = facts_of_npy(path, type_of(entry, tensor, request));
+    if (!facts) return facts.error();
+    if ((total += facts->bytes) <= largest_job_bytes) continue;
+    return Error{ErrorKind::mismatch,
+                 fmt::format("With {} the inputs of {} are {:.3g} GiB; up to {} GiB work in one "
+                             "run.",
+                             path, entry.name, static_cast<double>(total) / (1 << 30),
+                             largest_job_bytes >> 30),
+                 path};
+  }
+  for (const auto& [tensor, path] : options.files) {
+    Outcome<Buffer> read = read_npy_file(path, type_of(entry, tensor, request));
     if (!read) return read.error();
     request.inputs.emplace(tensor, std::move(*read));
   }
@@ -311,6 +321,15 @@ Outcome<PreparedRun> prepare_launch(const std::string& ptx, const std::string& l
   const std::filesystem::path folder = std::filesystem::path(launch).parent_path();
   const auto beside = [&](const std::string& path) { return (folder / path).string(); };
 
+  // What does not fit is told before any is read.
+  std::vector<std::uint64_t> sizes;
+  for (const PlannedBuffer& buffer : plan->buffers) {
+    if (buffer.fill != Fill::file) continue;
+    const Outcome<NpyFacts> facts = facts_of_npy(beside(buffer.file), buffer.dtype);
+    if (!facts) return facts.error();
+    sizes.push_back(facts->bytes);
+  }
+  if (auto error = too_large(*plan, sizes)) return *error;
   std::vector<std::vector<std::byte>> files;
   for (const std::string& path : wanted_files(*plan)) {
     Outcome<std::vector<std::byte>> bytes = read_file(beside(path));
@@ -325,6 +344,12 @@ Outcome<PreparedRun> prepare_launch(const std::string& ptx, const std::string& l
   if (!job) return job.error();
 
   PreparedRun run{ptx, nullptr, {}, std::move(*job), {}, nullptr};
+  run.made_of = {ptx};
+  run.made_of.insert(run.made_of.end(), others.begin(), others.end());
+  for (const std::string& path : wanted_files(*plan)) run.made_of.push_back(beside(path));
+  for (const PlannedBuffer& buffer : plan->buffers) {
+    if (buffer.expect) run.made_of.push_back(beside(*buffer.expect));
+  }
   for (std::size_t i = 0; i < plan->buffers.size(); ++i) {
     const PlannedBuffer& buffer = plan->buffers[i];
     if (!buffer.out && !buffer.expect) continue;
@@ -345,9 +370,7 @@ Outcome<Buffer> expected_output(const PreparedRun& run, const KeepOn& keep_on) {
 
 Outcome<std::optional<Buffer>> wanted_from_file(const PreparedRun& run, const Output& output) {
   if (!output.want) return std::optional<Buffer>();
-  const Outcome<std::vector<std::byte>> bytes = read_file(*output.want);
-  if (!bytes) return bytes.error();
-  Outcome<Buffer> read = read_npy(*bytes, *output.want, run.job.buffers[output.buffer].dtype);
+  Outcome<Buffer> read = read_npy_file(*output.want, run.job.buffers[output.buffer].dtype);
   if (!read) return read.error();
   return std::optional<Buffer>(std::move(*read));
 }

@@ -2,21 +2,29 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "app/heartbeat.h"
 #include "app/reports.h"
 
 namespace tilescope {
 
 Outcome<Searched> search_orders(const PreparedRun& run, const Order& order, std::uint64_t runs,
                                 Terminal& terminal) {
-  constexpr std::uint64_t piece = 200'000;  // warp instructions
+  Pieces pieces;
   Outcome<sim::Machine> machine = sim::Machine::load(run.job, simulator_options(order));
   if (!machine) return machine.error();
   sim::Search search(std::move(*machine), {.runs = runs});
   watch_for_interrupt();
-  while (search.advance(piece) == RunState::running) {
+  const auto advance = [&] {
+    const auto from = std::chrono::steady_clock::now();
+    const RunState state = search.advance(pieces.next());
+    pieces.took(pieces.next(), std::chrono::steady_clock::now() - from);
+    return state;
+  };
+  while (advance() == RunState::running) {
     const auto [tried, known, points, holds] = search.progress();
     terminal.progress(fmt::format("schedule {} of {}", tried + 1, known),
                       static_cast<double>(tried) / static_cast<double>(known));

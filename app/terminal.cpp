@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,12 +11,15 @@
 #include <nlohmann/json.hpp>
 
 #include "app/demangle.h"
+#include "app/files.h"
 
 namespace tilescope {
 namespace {
 
 // All that a signal handler may look at (signal-safety(7)).
-volatile sig_atomic_t interrupt_asks = 0, interrupt_seen = 0, answers_json = 0;
+volatile sig_atomic_t interrupt_asks = 0, interrupt_seen = 0, interrupt_told = 0, answers_json = 0,
+                      results_file = STDOUT_FILENO, progress_stands = 0;
+timer_t patience;  // what is left to a run that was asked to end
 
 void write_all(int file, std::string_view text) {
   while (!text.empty()) {
@@ -25,13 +29,12 @@ void write_all(int file, std::string_view text) {
   }
 }
 
-void on_interrupt(int) {
-  if (interrupt_asks && !interrupt_seen) {
-    interrupt_seen = 1;
-    return;
-  }
+void end_now(int) {
+  remove_unfinished();
+  if (interrupt_told) ::_exit(exit_code(ErrorKind::interrupted));
+  if (progress_stands) write_all(STDERR_FILENO, "\r\033[K");
   if (answers_json) {
-    write_all(STDOUT_FILENO,
+    write_all(results_file,
               R"({"schema":1,"ok":false,"error":{"kind":"interrupted","sentence":"Interrupted.",)"
               R"("where":""}})"
               "\n");
@@ -39,6 +42,13 @@ void on_interrupt(int) {
     write_all(STDERR_FILENO, "tilescope: Interrupted.\n");
   }
   ::_exit(exit_code(ErrorKind::interrupted));
+}
+
+void on_interrupt(int) {
+  if (!interrupt_asks || interrupt_seen) end_now(0);
+  interrupt_seen = 1;
+  constexpr itimerspec soon{{}, {0, 150'000'000}};
+  ::timer_settime(patience, 0, &soon, nullptr);
 }
 
 void on_closed_pipe(int) {
@@ -93,6 +103,10 @@ int Terminal::fail(const Error& error) {
       fmt::print(stderr, "  at {}\n", error.where);
     }
   }
+  if (error.kind == ErrorKind::interrupted) {
+    std::fflush(stdout);
+    interrupt_told = 1;
+  }
   return exit_code(error.kind);
 }
 
@@ -111,6 +125,7 @@ void Terminal::progress(std::string_view what, double share) {
   if (progress_shown_ && now - last_progress_ < std::chrono::milliseconds(100)) return;
   last_progress_ = now;
   progress_shown_ = true;
+  progress_stands = 1;
   constexpr int width = 30;
   const int full = static_cast<int>(share * width);
   fmt::print(stderr, "\r{} [{}{}] {:3.0f}%", what, std::string(full, '#'),
@@ -121,6 +136,7 @@ void Terminal::progress(std::string_view what, double share) {
 void Terminal::end_progress() {
   if (progress_shown_) fmt::print(stderr, "\r\033[K");
   progress_shown_ = false;
+  progress_stands = 0;
 }
 
 nlohmann::ordered_json to_json(const Error& error) {
@@ -133,7 +149,18 @@ void end_by_exit_code() {
 }
 
 void watch_for_interrupt() {
+  if (interrupt_asks) return;
+  sigevent event = {};
+  event.sigev_notify = SIGEV_SIGNAL;
+  event.sigev_signo = SIGALRM;
+  // Without a timer the first Ctrl-C ends at once.
+  if (::timer_create(CLOCK_MONOTONIC, &event, &patience) != 0) return;
+  handle(SIGALRM, end_now);
   interrupt_asks = 1;
+}
+
+void results_go_to(int file) {
+  results_file = file;
 }
 
 bool interrupted() {

@@ -44,8 +44,13 @@ nlohmann::ordered_json to_json(const Error& error);
 // stdout that has gone ends it quietly, as nobody wants the rest.
 void end_by_exit_code();
 
-// From here on the first Ctrl-C only asks, and interrupted() tells; the second ends.
+// From here on the first Ctrl-C only asks, and interrupted() tells: what goes on then has 150 ms to
+// end by itself, with a better sentence. The second ends at once, and so does the end of the 150
+// ms.
 void watch_for_interrupt();
 bool interrupted();
+
+// Where a document goes that is written while file descriptor 1 leads elsewhere.
+void results_go_to(int file);
 
 }  // namespace tilescope

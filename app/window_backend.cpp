@@ -15,9 +15,9 @@
 #include "app/lesson_store.h"
 #include "app/lesson_trial.h"
 #include "app/lower_code.h"
+#include "app/npy_files.h"
 #include "app/pictures.h"
 #include "app/window_runs.h"
-#include "core/io/npy.h"
 #include "core/lesson/course.h"
 #include "kernels/catalog/catalog.h"
 #include "viz/session/result_view.h"
@@ -291,9 +291,7 @@ void AppBackend::wait() {
 
 Outcome<std::shared_ptr<const Buffer>> AppBackend::matrix(const std::string& path,
                                                           std::optional<DType> as) {
-  const Outcome<std::vector<std::byte>> bytes = read_file(path);
-  if (!bytes) return bytes.error();
-  Outcome<Buffer> values = read_npy(*bytes, path, as);
+  Outcome<Buffer> values = read_npy_file(path, as);
   if (!values) return values.error();
   if (values->elements() == 0) {
     return Error{ErrorKind::mismatch, fmt::format("{} has no elements to show.", path), ""};

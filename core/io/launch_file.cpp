@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/io/npy.h"
 #include "core/numeric/random.h"
 
@@ -12,16 +14,11 @@ Error mismatch(const PlannedBuffer& plan, std::string sentence) {
   return {ErrorKind::mismatch, std::move(sentence), plan.where};
 }
 
-// The bytes of a tensor; nothing where they are more than any job may have.
-std::optional<std::uint64_t> bytes_needed(DType dtype, const std::vector<std::int64_t>& shape) {
-  for (const std::int64_t extent : shape) {
-    if (extent == 0) return 0;
-  }
-  std::uint64_t bytes = bytes_of(dtype);
-  for (const std::int64_t extent : shape) {
-    if (static_cast<std::uint64_t>(extent) > largest_job_bytes / bytes) return std::nullopt;
-    bytes *= static_cast<std::uint64_t>(extent);
-  }
+// The bytes of a tensor, which may be beyond 64 bits: exact up to 2^53.
+double bytes_needed(DType dtype, const std::vector<std::int64_t>& shape) {
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
+  double bytes = static_cast<double>(bytes_of(dtype));
+  for (const std::int64_t extent : shape) bytes *= static_cast<double>(extent);
   return bytes;
 }
 
@@ -68,6 +65,33 @@ std::vector<std::string> wanted_files(const LaunchFile& launch) {
   return paths;
 }
 
+std::optional<Error> too_large(const LaunchFile& launch,
+                               const std::vector<std::uint64_t>& file_bytes) {
+  double total = 0, most = 0;
+  const PlannedBuffer* largest = nullptr;
+  std::size_t next = 0;
+  for (const PlannedBuffer& plan : launch.buffers) {
+    double bytes = 0;
+    if (plan.fill != Fill::file) {
+      bytes = bytes_needed(plan.dtype, *plan.shape);
+    } else if (next < file_bytes.size()) {
+      bytes = static_cast<double>(file_bytes[next++]);
+    }
+    total += bytes;
+    if (!largest || bytes > most) largest = &plan, most = bytes;
+  }
+  constexpr double limit = static_cast<double>(largest_job_bytes), gib = 1 << 30;
+  if (total <= limit) return std::nullopt;
+  const std::string of = largest->fill == Fill::file ? largest->file
+                                                     : fmt::format("{} {}", name_of(largest->dtype),
+                                                                   shape_text(*largest->shape));
+  return mismatch(*largest,
+                  fmt::format("The buffers need {:.3g} GiB together, the largest, "
+                              "[[buffer]] \"{}\" of {}, {:.3g} GiB; up to {} GiB work in "
+                              "one run.",
+                              total / gib, largest->name, of, most / gib, largest_job_bytes >> 30));
+}
+
 Outcome<Job> make_job(const LaunchFile& launch, Program program,
                       const std::vector<std::vector<std::byte>>& files) {
   Job job;
@@ -75,7 +99,9 @@ Outcome<Job> make_job(const LaunchFile& launch, Program program,
   job.launch = launch.launch;
   job.arguments = launch.arguments;
   std::size_t next = 0;
-  std::uint64_t total = 0;
+  std::vector<std::uint64_t> sizes;
+  for (const std::vector<std::byte>& file : files) sizes.push_back(file.size());
+  if (auto error = too_large(launch, sizes)) return *error;
   for (const PlannedBuffer& plan : launch.buffers) {
     Buffer buffer;
     if (plan.fill == Fill::file) {
@@ -87,15 +113,7 @@ Outcome<Job> make_job(const LaunchFile& launch, Program program,
       Outcome<Buffer> read = from_file(plan, files[next++]);
       if (!read) return read.error();
       buffer = std::move(*read);
-      total += buffer.bytes.size();
     } else {
-      const std::optional<std::uint64_t> needed = bytes_needed(plan.dtype, *plan.shape);
-      if (!needed || (total += *needed) > largest_job_bytes) {
-        return mismatch(plan, fmt::format("With [[buffer]] \"{}\" of {} {} the buffers need more "
-                                          "than {} GiB, the limit for one run.",
-                                          plan.name, name_of(plan.dtype), shape_text(*plan.shape),
-                                          largest_job_bytes >> 30));
-      }
       buffer = filled(plan);
     }
     buffer.tile = plan.tile;

@@ -71,6 +71,11 @@ Outcome<LaunchFile> parse_launch_file(std::string_view text, std::string_view na
 // read after the run, with read_npy and the buffer's dtype.
 std::vector<std::string> wanted_files(const LaunchFile& launch);
 
+// Whether all buffers together fit into a run, told before any is read or allocated. `file_bytes`:
+// the bytes of data of each of wanted_files().
+std::optional<Error> too_large(const LaunchFile& launch,
+                               const std::vector<std::uint64_t>& file_bytes);
+
 Outcome<Job> make_job(const LaunchFile& launch, Program program,
                       const std::vector<std::vector<std::byte>>& files);
 

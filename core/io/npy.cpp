@@ -29,7 +29,9 @@ struct Frame {
   std::size_t begin = 0, length = 0;
 };
 
-Outcome<Frame> find_header(std::span<const std::byte> file, std::string_view name) {
+// Of a file of `size` bytes that begins with `file`.
+Outcome<Frame> find_header(std::span<const std::byte> file, std::uint64_t size,
+                           std::string_view name) {
   if (file.empty()) return broken(name, "is empty; a .npy file as np.save writes it would work");
   if (text_of(file).substr(0, magic.size()) != magic.substr(0, file.size())) {
     return broken(name,
@@ -47,10 +49,16 @@ Outcome<Frame> find_header(std::span<const std::byte> file, std::string_view nam
   if (file.size() < begin) return broken(name, "ends inside the length of its header");
   std::size_t length = 0;
   for (std::size_t i = 0; i < length_bytes; ++i) length |= byte(8 + i) << (8 * i);
-  if (length > file.size() - begin) {
+  if (length > size - begin) {
     return broken(name, fmt::format("ends inside its header: the header is said to be {} bytes, {} "
                                     "are there",
-                                    length, file.size() - begin));
+                                    length, size - begin));
+  }
+  if (length > file.size() - begin) {
+    return broken(name,
+                  fmt::format("has a header of {} bytes, more than any array's shape and type "
+                              "need; up to {} are read",
+                              length, npy_front - 12));
   }
   return Frame{begin, length};
 }
@@ -180,6 +188,44 @@ std::optional<std::uint64_t> bytes_needed(const NpyHeader& header, std::size_t w
   return bytes;
 }
 
+// All that is known of a file of `size` bytes before its data is read.
+struct Known {
+  Frame frame;
+  NpyHeader header;
+  Descr descr;
+  DType type = DType::f32;
+  std::uint64_t bytes = 0;
+};
+
+Outcome<Known> look(std::span<const std::byte> front, std::uint64_t size, std::string_view name,
+                    std::optional<DType> as) {
+  const Outcome<Frame> frame = find_header(front, size, name);
+  if (!frame) return frame.error();
+  auto header = parse_npy_header(text_of(front.subspan(frame->begin, frame->length)), name);
+  if (!header) return header.error();
+  const Outcome<Descr> descr = parse_descr(header->descr, name);
+  if (!descr) return descr.error();
+  const Outcome<DType> type = element_type(*header, *descr, name, as);
+  if (!type) return type.error();
+  const std::uint64_t there = size - frame->begin - frame->length;
+  const std::optional<std::uint64_t> needed = bytes_needed(*header, descr->width);
+  if (!needed) {
+    return broken(name, fmt::format("has the shape {}, more bytes than any memory holds",
+                                    shape_text(header->shape)));
+  }
+  if (*needed != there) {
+    // NumPy would take the first array and leave the rest unsaid.
+    return broken(name,
+                  fmt::format("has {} bytes of data, but its shape {} of {} needs {}: the file "
+                              "is {}",
+                              there, shape_text(header->shape), name_of(*type), *needed,
+                              there < *needed
+                                  ? "cut short"
+                                  : "longer than one array; save each array to a file of its own"));
+  }
+  return Known{*frame, std::move(*header), *descr, *type, *needed};
+}
+
 // Column-major data moved to row-major places: walks the result in order, and the source by an
 // odometer over the shape.
 std::vector<std::byte> to_row_major(std::span<const std::byte> data,
@@ -223,42 +269,28 @@ std::string descr_of(DType type) {
 
 }  // namespace
 
+Outcome<NpyFacts> npy_facts(std::span<const std::byte> front, std::uint64_t size,
+                            std::string_view name, std::optional<DType> as) {
+  const Outcome<Known> known = look(front, size, name, as);
+  if (!known) return known.error();
+  return NpyFacts{known->type, known->header.shape, known->bytes};
+}
+
 Outcome<Buffer> read_npy(std::span<const std::byte> file, std::string_view name,
                          std::optional<DType> as) {
-  const Outcome<Frame> frame = find_header(file, name);
-  if (!frame) return frame.error();
-  const auto header = parse_npy_header(text_of(file.subspan(frame->begin, frame->length)), name);
-  if (!header) return header.error();
-  const Outcome<Descr> descr = parse_descr(header->descr, name);
-  if (!descr) return descr.error();
-  const Outcome<DType> type = element_type(*header, *descr, name, as);
-  if (!type) return type.error();
-
-  const std::span<const std::byte> data = file.subspan(frame->begin + frame->length);
-  const std::optional<std::uint64_t> needed = bytes_needed(*header, descr->width);
-  if (!needed) {
-    return broken(name, fmt::format("has the shape {}, more bytes than any memory holds",
-                                    shape_text(header->shape)));
-  }
-  if (*needed != data.size()) {
-    // NumPy would take the first array and leave the rest unsaid.
-    return broken(name,
-                  fmt::format("has {} bytes of data, but its shape {} of {} needs {}: the file "
-                              "is {}",
-                              data.size(), shape_text(header->shape), name_of(*type), *needed,
-                              data.size() < *needed
-                                  ? "cut short"
-                                  : "longer than one array; save each array to a file of its own"));
-  }
-
+  Outcome<Known> known = look(file.first(std::min(file.size(), npy_front)), file.size(), name, as);
+  if (!known) return known.error();
+  const std::span<const std::byte> data = file.subspan(known->frame.begin + known->frame.length);
+  NpyHeader& header = known->header;
+  const std::size_t width = known->descr.width;
   Buffer tensor;
   tensor.name = name;
-  tensor.dtype = *type;
-  tensor.shape = header->shape;
-  tensor.bytes = header->fortran_order && header->shape.size() > 1
-                     ? to_row_major(data, header->shape, descr->width)
+  tensor.dtype = known->type;
+  tensor.shape = std::move(header.shape);
+  tensor.bytes = header.fortran_order && tensor.shape.size() > 1
+                     ? to_row_major(data, tensor.shape, width)
                      : std::vector<std::byte>(data.begin(), data.end());
-  if (descr->big_endian) swap_byte_order(tensor.bytes, descr->width);
+  if (known->descr.big_endian) swap_byte_order(tensor.bytes, width);
   return tensor;
 }
 

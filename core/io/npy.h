@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -31,6 +32,18 @@ namespace tilescope {
 // All sizes are checked against the bytes available before anything is allocated.
 Outcome<Buffer> read_npy(std::span<const std::byte> file, std::string_view name,
                          std::optional<DType> as = std::nullopt);
+
+// What the header says, once it is known to fit a file of `size` bytes that begins with `front`:
+// all of the file, or its first npy_front bytes. So a file is refused, with the same sentences,
+// before its data is read.
+inline constexpr std::size_t npy_front = 12 + 65536;
+struct NpyFacts {
+  DType dtype = DType::f32;
+  std::vector<std::int64_t> shape;
+  std::uint64_t bytes = 0;  // of data
+};
+Outcome<NpyFacts> npy_facts(std::span<const std::byte> front, std::uint64_t size,
+                            std::string_view name, std::optional<DType> as = std::nullopt);
 
 // Version 1.0, little-endian, C order, data at a multiple of 64 bytes.
 std::vector<std::byte> write_npy(const Buffer& tensor);

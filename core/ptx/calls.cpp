@@ -309,7 +309,11 @@ std::uint32_t deepest(const Program& program, const Edges& calls) {
       path.push_back({to, 0});
       continue;
     }
-    bytes[routine] += program.routines[routine].frame_bytes;
+    // Many functions, each with as much as a thread may have: no 32 bits hold that.
+    if (__builtin_add_overflow(bytes[routine], program.routines[routine].frame_bytes,
+                               &bytes[routine])) {
+      bytes[routine] = ~std::uint32_t{0};
+    }
     state[routine] = finished;
     path.pop_back();
     if (path.empty()) break;

@@ -9,6 +9,7 @@ namespace tilescope::ptx {
 namespace {
 
 constexpr int deepest = 64;
+constexpr std::uint64_t most_elements = std::uint64_t{1} << 40;  // of an array
 
 std::string shown(const Token& token) {
   switch (token.kind) {
@@ -143,6 +144,7 @@ bool Cursor::factor(std::uint64_t& out, std::string_view context) {
   bool good = false;
   if (accept('-')) {
     good = factor(out, context);
+    wrapped_ = wrapped_ || out != 0;
     out = 0 - out;
   } else if (accept('+')) {
     good = factor(out, context);
@@ -168,7 +170,7 @@ bool Cursor::product(std::uint64_t& out, std::string_view context) {
   while (accept('*')) {
     std::uint64_t right = 0;
     if (!factor(right, context)) return false;
-    out *= right;
+    if (__builtin_mul_overflow(out, right, &out)) wrapped_ = true;
   }
   return true;
 }
@@ -179,27 +181,38 @@ bool Cursor::integer(std::uint64_t& out, std::string_view context) {
     const bool minus = take().is('-');
     std::uint64_t right = 0;
     if (!product(right, context)) return false;
-    out = minus ? out - right : out + right;
+    const bool wraps =
+        minus ? __builtin_sub_overflow(out, right, &out) : __builtin_add_overflow(out, right, &out);
+    wrapped_ = wrapped_ || wraps;
   }
   return true;
 }
 
+bool Cursor::count(std::uint64_t& out, std::string_view context, std::uint32_t line) {
+  wrapped_ = false;
+  if (!integer(out, context)) return false;
+  return !wrapped_ || fail_at(line, fmt::format("{} is negative or beyond 64 bits", context));
+}
+
+bool Cursor::too_many_elements(const Variable& out) {
+  return fail_at(out.line, fmt::format("the array {} has more than 2^40 elements", out.name));
+}
+
 // [4][8], [] (as many as the initialiser or the launch gives)
 bool Cursor::extents(Variable& out, std::uint64_t& elements, bool& open) {
-  constexpr std::uint64_t most = std::uint64_t{1} << 40;
   while (accept('[')) {
     if (accept(']')) {
       open = true;
       continue;
     }
     std::uint64_t extent = 0;
-    if (!integer(extent, "the extent of an array") || !expect(']', "after an array's extent")) {
+    if (!count(extent, "the extent of an array", out.line) ||
+        !expect(']', "after an array's extent")) {
       return false;
     }
-    if (extent > most || elements * extent > most) {
-      return fail(fmt::format("the array {} has more than 2^40 elements", out.name));
+    if (__builtin_mul_overflow(elements, extent, &elements) || elements > most_elements) {
+      return too_many_elements(out);
     }
-    elements *= extent;
   }
   return true;
 }
@@ -293,7 +306,10 @@ bool Cursor::further_variable(Variable& out) {
   if (!word(out.name, "the name of a variable") || !extents(out, elements, open)) return false;
   if (accept('=')) {
     if (!initialiser(out)) return false;
-    if (open) elements *= out.initial.size();
+    if (open && (__builtin_mul_overflow(elements, out.initial.size(), &elements) ||
+                 elements > most_elements)) {
+      return too_many_elements(out);
+    }
     if (out.initial.size() > elements) {
       return fail(fmt::format("{} has {} elements but {} initial values", out.name, elements,
                               out.initial.size()));

@@ -37,6 +37,9 @@ class Cursor {
   bool word(std::string_view& out, std::string_view context);
   bool number(Number& out, std::string_view context);          // one literal (4.5), with a sign
   bool integer(std::uint64_t& out, std::string_view context);  // a constant expression (4.5.5)
+  // The same of what counts something: refused on line `line` where it is negative, or where 64
+  // bits wrap on the way.
+  bool count(std::uint64_t& out, std::string_view context, std::uint32_t line);
   // After its state space: [.align n] [.v2|.v4] .type name [dims] [= initialiser], without ';'.
   bool variable(Variable& out);
   // Behind a comma after that: name [dims] [= initialiser], of the same type and alignment.
@@ -50,6 +53,7 @@ class Cursor {
   bool factor(std::uint64_t& out, std::string_view context);
   bool product(std::uint64_t& out, std::string_view context);
   bool extents(Variable& out, std::uint64_t& elements, bool& open);
+  bool too_many_elements(const Variable& out);
   bool initialiser(Variable& out);
 
   std::string_view source(std::uint32_t part) const {
@@ -66,9 +70,10 @@ class Cursor {
     std::uint32_t align = 1;
     std::uint64_t elements = 1;  // of a vector
   };
-  Declared declared_;  // the last variable
-  int depth_ = 0;      // of brackets inside constants and initialisers: bounded, so text cannot
-                       // overflow the stack
+  Declared declared_;     // the last variable
+  bool wrapped_ = false;  // somewhere in a constant expression
+  int depth_ = 0;         // of brackets inside constants and initialisers: bounded, so text cannot
+                          // overflow the stack
 };
 
 // Text to a literal; false if it is none. Exposed for the tests.

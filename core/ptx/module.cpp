@@ -25,6 +25,9 @@ bool is_linkage(const Token& token, Linkage& out) {
   return true;
 }
 
+// Of a function: far beyond what a launch can pass (32,764 bytes, 5.1.6.1) or a call keeps.
+constexpr std::uint32_t most_parameter_bytes = 1u << 20;
+
 class ModuleParser {
  public:
   ModuleParser(Module& module, std::uint32_t part)
@@ -173,17 +176,20 @@ bool ModuleParser::parameter(Parameter& out) {
     if (!cursor_.word(out.name, "the name of a parameter")) return false;
     if (!cursor_.accept('[')) return true;
     std::uint64_t extent = 0;
-    if (!cursor_.integer(extent, "the extent of a parameter") ||
+    const std::uint32_t line = cursor_.peek().line;
+    if (!cursor_.count(extent, "the extent of a parameter", line) ||
         !cursor_.expect(']', "after a parameter's extent")) {
       return false;
     }
-    if (extent > 65536) return cursor_.fail("a parameter is larger than 65536 elements");
+    if (extent > 65536) return cursor_.fail_at(line, "a parameter is larger than 65536 elements");
     out.bytes *= static_cast<std::uint32_t>(extent);
     return true;
   }
   Variable variable;
   if (!cursor_.variable(variable)) return false;
-  if (variable.bytes > 65536) return cursor_.fail("a parameter is larger than 65536 bytes");
+  if (variable.bytes > 65536) {
+    return cursor_.fail_at(variable.line, "a parameter is larger than 65536 bytes");
+  }
   out.name = variable.name;
   out.type = variable.type;
   out.align = variable.align;
@@ -196,11 +202,16 @@ bool ModuleParser::parameters(std::vector<Parameter>& out, Function& function) {
   std::uint32_t bytes = 0;
   while (!cursor_.accept(')')) {
     Parameter parameter;
+    const std::uint32_t line = cursor_.peek().line;
     function.in_registers = function.in_registers || cursor_.peek().is(".reg");
     if (!this->parameter(parameter)) return false;
     const std::uint32_t align = parameter.align ? parameter.align : 1;
     parameter.offset = (bytes + align - 1) / align * align;
     bytes = parameter.offset + parameter.bytes;
+    if (bytes > most_parameter_bytes) {
+      return cursor_.fail_at(
+          line, fmt::format("with {} the parameters are larger than 1 MiB", parameter.name));
+    }
     if (&out == &function.parameters) function.parameter_bytes = bytes;
     out.push_back(parameter);
     if (!cursor_.accept(',') && !cursor_.peek().is(')')) {

@@ -155,8 +155,11 @@ bool Decoder::place(const Variable& variable, Names& names) {
                            : align_up(program_.variables.back().address +
                                           program_.variables.back().variable.bytes + gap,
                                       gap);
-      if (variable.bytes > (std::uint64_t{1} << 32)) {
-        return refuse(variable.line, fmt::format("{} is larger than 4 GiB", variable.name));
+      constexpr std::uint64_t most = std::uint64_t{4} << 30;  // of all together
+      if (variable.bytes > most || placed.address + variable.bytes - variables_base > most) {
+        return refuse(variable.line, fmt::format("{} of {} bytes makes more than 4 GiB of .global "
+                                                 "and .const variables, the limit for one run",
+                                                 variable.name, variable.bytes));
       }
       program_.variables.push_back(placed);
       break;

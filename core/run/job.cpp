@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace tilescope {
@@ -27,6 +28,8 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
 }
 
 std::int64_t Buffer::elements() const {
+  // What stands before a 0 may be beyond 64 bits.
+  if (std::find(shape.begin(), shape.end(), 0) != shape.end()) return 0;
   std::int64_t n = 1;
   for (std::int64_t extent : shape) n *= extent;
   return n;

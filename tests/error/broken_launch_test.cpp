@@ -280,11 +280,33 @@ TEST(BrokenLaunch, BuffersBeyondMemoryAreRefusedBeforeAnythingIsAllocated) {
         "[[buffer]]\nname = \"A\"\ndtype = \"f32\"\nshape = " + shape + "\nrandom = 0\n", {});
   };
   EXPECT_EQ(shaped("[65536, 65536]"),
-            "run.toml:3:1 With [[buffer]] \"A\" of f32 (65536, 65536) the buffers need more than 4 "
-            "GiB, the limit for one run.");
-  EXPECT_EQ(shaped("[9223372036854775807, 9223372036854775807]").substr(0, 17),
-            "run.toml:3:1 With");
+            "run.toml:3:1 The buffers need 16 GiB together, the largest, [[buffer]] \"A\" of f32 "
+            "(65536, 65536), 16 GiB; up to 4 GiB work in one run.");
+  EXPECT_EQ(shaped("[9223372036854775807, 9223372036854775807]").substr(0, 28),
+            "run.toml:3:1 The buffers need");
+  EXPECT_EQ(shaped("[9223372036854775807, 9223372036854775807, 0]"), "accepted");
   EXPECT_EQ(shaped("[0, 9223372036854775807]"), "accepted");
+  // Each fits, all together do not: named is the largest, and files are counted too.
+  const auto buffer = [](const std::string& name, const std::string& rest) {
+    return "[[buffer]]\nname = \"" + name + "\"\ndtype = \"u8\"\n" + rest + "\n";
+  };
+  const std::string three = buffer("A", "shape = [1500000000]\nzeros = true") +
+                            buffer("B", "shape = [2000000000]\npoison = true") +
+                            buffer("C", "shape = [1000000000]\nrandom = 0");
+  EXPECT_EQ(completed(three, {}),
+            "run.toml:8:1 The buffers need 4.19 GiB together, the largest, [[buffer]] \"B\" of u8 "
+            "(2000000000,), 1.86 GiB; up to 4 GiB work in one run.");
+  const Outcome<LaunchFile> file =
+      parse_launch_file("grid = [1]\nblock = [1]\n" + buffer("A", "file = \"a.npy\"") +
+                            buffer("B", "file = \"b.npy\""),
+                        "run.toml");
+  ASSERT_TRUE(file.ok());
+  EXPECT_FALSE(too_large(*file, {std::uint64_t{2} << 30, std::uint64_t{2} << 30}));
+  const auto refused = too_large(*file, {std::uint64_t{2} << 30, std::uint64_t{3} << 30});
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->sentence,
+            "The buffers need 5 GiB together, the largest, [[buffer]] \"B\" of b.npy, 3 GiB; up to "
+            "4 GiB work in one run.");
 }
 
 }  // namespace

@@ -240,6 +240,41 @@ TEST(Refusals, NameTheLineAndWhatStandsThere) {
             "test.ptx:4: the array a has more than 2^40 elements");
 }
 
+// The line is the array's, also where what is behind it stands on another; nothing wraps to a small
+// array, or to one of no bytes, which would be dynamic shared memory.
+TEST(Refusals, ArraysWhoseSizesOverflow) {
+  const auto shared = [](const std::string& extents) {
+    return refusal(head + "\n.shared .b8 x" + extents + "\n\n;");
+  };
+  const std::string elements = "test.ptx:5: the array x has more than 2^40 elements";
+  const std::string beyond = "test.ptx:5: the extent of an array is negative or beyond 64 bits";
+  EXPECT_EQ(shared("[9223372036854775807]"), elements);
+  EXPECT_EQ(shared("[18446744073709551615]"), elements);
+  EXPECT_EQ(shared("[1099511627776][1099511627776]"), elements);
+  EXPECT_EQ(shared("[1099511627776][16777216]"), elements) << "2^64, which 64 bits wrap to 0";
+  EXPECT_EQ(shared("[4294967296*4294967296]"), beyond);
+  EXPECT_EQ(shared("[18446744073709551615+2]"), beyond);
+  EXPECT_EQ(shared("[-1]"), beyond);
+  EXPECT_EQ(shared("[3-4]"), beyond);
+  EXPECT_EQ(refusal(head + ".global .b8 x[][1099511627776] = {1, 2};"),
+            "test.ptx:4: the array x has more than 2^40 elements");
+  EXPECT_EQ(shared("[2*(3-1)+64][2]"), "accepted");
+}
+
+TEST(Refusals, ParametersWhoseSizesOverflow) {
+  EXPECT_EQ(refusal(head + ".entry k(.param .b8 p[4294967296*4294967296]) {\nret;\n}"),
+            "test.ptx:4: the extent of a parameter is negative or beyond 64 bits");
+  EXPECT_EQ(refusal(head + ".entry k(.param .b8 p[9223372036854775807]) {\nret;\n}"),
+            "test.ptx:4: a parameter is larger than 65536 elements");
+  // Each is allowed, and 32 bits do not hold their sum.
+  std::string many = ".entry k(";
+  for (int i = 0; i < 8200; ++i) {
+    many += (i ? ",\n" : "") + std::string(".param .b64 p") + std::to_string(i) + "[65536]";
+  }
+  EXPECT_EQ(refusal(head + many + ") {\nret;\n}"),
+            "test.ptx:6: with p2 the parameters are larger than 1 MiB");
+}
+
 // What fuzzing found: a byte that begins no token stands where a directive is skipped.
 TEST(Refusals, EndWhereNoTokenBegins) {
   for (const char* text : {".pragma \x01;", ".section .debug \x01 {}"}) {

@@ -304,6 +304,41 @@ $set:
       << one->reports()[0].sentence;
 }
 
+// A wait the wrong way round: it goes on asking once the phase is complete. Each CTA repeats itself
+// soon, and is not let repeat itself for a whole turn of a million instructions.
+TEST(Machine, ALaunchWhereEveryBlockRepeatsItselfIsToldSoon) {
+  Job job;
+  job.program = {"negated.ptx", R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry negated()
+{
+	.reg .b32 %r<4>;
+	.reg .b64 %d<2>;
+	.reg .pred %p<3>;
+	.shared .align 8 .b64 full;
+	mov.u32 %r0, full;
+	mov.u32 %r1, %tid.x;
+	setp.ne.u32 %p1, %r1, 0;
+	@%p1 bra $made;
+	mbarrier.init.shared.b64 [%r0], 64;
+$made:
+	bar.sync 0;
+	mbarrier.arrive.shared.b64 %d0, [%r0];
+$again:
+	mbarrier.try_wait.shared.b64 %p2, [%r0], %d0;
+	@%p2 bra $again;
+	ret;
+})"};
+  job.launch.grid = {100, 1, 1};
+  job.launch.block = {64, 1, 1};
+  Outcome<sim::Machine> machine = sim::Machine::load(job, {});
+  ASSERT_TRUE(machine.ok());
+  EXPECT_EQ(machine->run(std::uint64_t{10} << 20), RunState::fault);
+  ASSERT_FALSE(machine->reports().empty());
+  EXPECT_EQ(machine->reports().back().kind, "endless_loop");
+}
+
 // Every block waits for all of the grid: as many go on as there is room for at a time.
 TEST(Machine, AsManyBlocksAreResidentAsProcessorsHaveRoomFor) {
   Job job;

@@ -120,6 +120,16 @@ bool goes_round(const Model& machine, const Block& block, const Warp& warp) {
   return warp.pace.goes_round && warp.pace.changes == changes_for(machine, block);
 }
 
+bool goes_round(const Model& machine, const Block& block) {
+  if (block.slow.warps | block.slow.held) return false;
+  for (std::uint32_t rank = 0; rank < machine.cluster_size; ++rank) {
+    if (!machine.member(block, rank)->flight.operations.empty()) return false;
+  }
+  return std::all_of(block.warps.begin(), block.warps.end(), [&](const Warp& w) {
+    return !w.live || waits(w) || goes_round(machine, block, w);
+  });
+}
+
 // "; warp 0 lane 0 waits for phase 0 of ...": the mbarriers that somebody asks about again and
 // again.
 std::string waits_text(const Model& machine, const Block& block) {

@@ -9,6 +9,9 @@ namespace tilescope::sim {
 
 // A turn of this warp is over, and it waits for nothing.
 void look_for_endless_loop(Model& machine, Block& block, Warp& warp);
+// Whether this block comes no further by itself: each of its warps waits or repeats itself, and
+// nothing is in flight. Then only others can help it, and the rest of its turn would be in vain.
+bool goes_round(const Model& machine, const Block& block);
 // From now on a store that writes what was there changes nothing.
 void compare_stores(Model& machine);
 // How often anything changed that a warp of this block could see.

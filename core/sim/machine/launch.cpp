@@ -26,6 +26,7 @@ constexpr std::uint64_t buffer_gap = std::uint64_t{1} << 20;
 // Blocks of a cluster: 8 everywhere, 16 where a kernel allows what is not portable (CUDA C++
 // Programming Guide, "Thread Block Clusters").
 constexpr std::uint64_t most_cluster = 16;
+constexpr std::uint64_t most_local = std::uint64_t{8} << 30;  // of all resident CTAs
 
 bool refuse(Error& error, ErrorKind kind, std::string sentence, std::string where) {
   error = {kind, std::move(sentence), std::move(where)};
@@ -127,6 +128,19 @@ bool check_launch(const Model& machine, Error& error) {
                     machine.options.shared_limit));
   }
   const std::uint64_t warps = (machine.launch.block.count() + 31) / 32;
+  // As many CTAs are resident as there are SMs, at least.
+  const std::uint64_t together =
+      std::min<std::uint64_t>(machine.launch.grid.count(), machine.options.processors);
+  const double each = static_cast<double>(p.local_bytes) +
+                      (p.recursive || p.allocates ? machine.options.stack_bytes : 0);
+  const double local = each * 32 * static_cast<double>(warps) * static_cast<double>(together);
+  if (local > static_cast<double>(most_local)) {
+    return no(
+        fmt::format("{} has {:.0f} bytes of local memory for a thread, which is {:.3g} GiB for "
+                    "{} CTAs of {} threads at once: up to {} GiB work",
+                    machine.kernel, each, local / (1 << 30), together, machine.launch.block.count(),
+                    most_local >> 30));
+  }
   for (const Hold& h : machine.options.holds) {
     if (h.block < machine.launch.grid.count() && h.warp < warps) continue;
     return refuse(

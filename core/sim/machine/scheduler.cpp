@@ -252,6 +252,7 @@ RunState Scheduler::run_block(Block& block, std::uint64_t& budget) {
     if (ran && is_ready(warp)) {
       look_for_endless_loop(*model_, block, warp);
       if (model_->state == RunState::fault) return model_->state;
+      if (warp.pace.goes_round && goes_round(*model_, block)) turn_left_ = 0;
     }
     if (!end_warp_turn(block, pause == Pause::turn)) return model_->state;
   }
