@@ -109,10 +109,13 @@ std::string text(const Proved& proved) {
   switch (p.verdict()) {
     case ProofVerdict::proved:
       return fmt::format(
-          "prove: no fault, no race and one result in every order: none of {} can change places "
-          "with "
-          "another one and mean something else (10^{:.0f} orders; {} run)\n",
-          number(p.steps(), "synchronising step"), p.orders(), tried);
+          "prove: proved: no deadlock, no race, one result in every order. {} ({} run)\n",
+          p.steps()
+              ? fmt::format("None of {} can change places with another one and mean something "
+                            "else, in any of 10^{:.0f} orders",
+                            number(p.steps(), "synchronising step"), p.orders())
+              : "Its warps tell each other nothing",
+          tried);
     case ProofVerdict::fails:
       return fmt::format("prove: fails in {}; {} run\n", p.failure()->how, tried);
     default:

@@ -38,7 +38,7 @@ struct Options {
   std::uint64_t search = 0;                // orders to try
   bool prove = false;
   std::string within = "60s";  // is its time
-  std::optional<std::uint64_t> most;       // PTX instructions by warps
+  std::optional<std::int64_t> most;        // PTX instructions by warps
   std::uint64_t threads = std::max(1u, std::thread::hardware_concurrency());
   std::string a, b, grid;
   std::optional<double> rtol, atol;
@@ -301,7 +301,7 @@ std::optional<Error> wrong_words(const Options& options) {
                  fmt::format("--threads {}: a number from 1 to {}.", options.threads, most_threads),
                  ""};
   }
-  if (options.most && *options.most == 0) {
+  if (options.most && *options.most < 1) {
     return Error{ErrorKind::usage,
                  "--max-instructions 0: a number from 1 on; without it there is no limit.", ""};
   }

@@ -16,6 +16,10 @@ constexpr std::uint64_t most_searched = 1'000'000;
 bool is_bad(const Report& r) {
   return r.weight != Weight::note;
 }
+// A note of what chips keep and PTX does not promise.
+bool is_unpromised(const Report& r) {
+  return r.kind == "weak_order" || r.kind == "read_overtaken";
+}
 
 bool same_bytes(const std::vector<Buffer>& a, const std::vector<Buffer>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
@@ -88,6 +92,13 @@ void Proof::end_run(RunState state) {
     steps_ = log.steps();
     orders_ = log.orders();
     results_ = machine_->buffers();
+    for (const Report& r : reports) {
+      if (!is_unpromised(r)) continue;
+      std::string reason =
+          fmt::format("it relies on an order that chips keep and PTX does not promise ({} at {})",
+                      r.kind, place_text(r.site));
+      if (reasons_.empty() || reasons_.back() != reason) reasons_.push_back(std::move(reason));
+    }
     for (const Reversal& r : log.reversals()) {
       const auto site = [&](const RunStep& s) {
         return model.site_of(Writer::of(s.block, s.warp * 32, s.pc));
@@ -95,10 +106,12 @@ void Proof::end_run(RunState state) {
       pairs_.push_back({r.kind, site(r.earlier), site(r.later)});
     }
   } else if (log.trace() != trace_ && pairs_.empty()) {
+    searches_ = true;
     reasons_.push_back(
         fmt::format("{} its warps did other steps than in the default order",
                     way_ == 1 ? "with each wait refused once" : "with " + ways_[way_].name));
   } else if (!same_bytes(machine_->buffers(), results_)) {
+    searches_ = true;
     reasons_.push_back(
         fmt::format("the result is another one {}",
                     way_ == 1 ? "with each wait refused once" : "with " + ways_[way_].name));
@@ -112,11 +125,15 @@ void Proof::conclude() {
     verdict_ = Verdict::proved;
     return;
   }
+  if (!searches_ && pairs_.empty()) {  // no order fails; what is missing is a promise, or a clock
+    verdict_ = Verdict::open;
+    return;
+  }
   Options options = options_;
   options.logs_order = false;
   Outcome<Machine> machine = Machine::load(job_, options);
   if (machine) search_.emplace(std::move(*machine), SearchLimits{.runs = most_searched});
-  if (!machine || stopped_) verdict_ = Verdict::open;
+  if (!machine) verdict_ = Verdict::open;
 }
 
 Outcome<Proof::Verdict> Proof::advance(std::uint64_t budget) {

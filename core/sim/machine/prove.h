@@ -52,6 +52,7 @@ class Proof {
   const std::vector<std::string>& reasons() const { return reasons_; }
   const std::optional<Failure>& failure() const { return failure_; }
   std::uint64_t runs() const { return runs_; }
+  bool searches() const { return search_.has_value(); }  // for an order that fails
   std::uint64_t searched() const { return search_ ? search_->progress().tried : 0; }
   std::uint64_t steps() const { return steps_; }
   double orders() const { return orders_; }  // decimal logarithm
@@ -74,7 +75,7 @@ class Proof {
   std::size_t way_ = 0;
   std::optional<Machine> machine_;
   std::optional<Search> search_;
-  bool stopped_ = false;
+  bool searches_ = false;
   Verdict verdict_ = Verdict::running;
   std::uint64_t trace_ = 0, runs_ = 0, steps_ = 0;
   double orders_ = 0;
