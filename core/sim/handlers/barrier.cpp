@@ -84,7 +84,10 @@ Flow barrier(Core& x, const Code& c, Mask m) {
   b.open = true;
   b.expected = count;
   if (x.machine->order_log && x.block->order.on()) log_arrival(x, id);
-  if (x.block->order.on()) observer(x).release(b.view);
+  if (x.block->order.on()) {
+    observer(x).release_doubts(b.doubts);
+    observer(x).release(b.view);
+  }
   x.block->tensor.arrive(x.warp->index);
   x.block->tensor.tell(x.warp->index, b.tensor);
   b.reduce = reduce;

@@ -51,7 +51,10 @@ void finish_barriers(Model& machine, Block& block) {
         released += static_cast<std::uint32_t>(__builtin_popcount(s.mask));
         machine.stops.released(block, w, s.pc - 1, s.mask);
         block.tensor.synchronise(w.index, b.tensor);
-        if (block.order.on()) block.order.of(w.index).acquire(b.view);
+        if (block.order.on()) {
+          block.order.of(w.index).acquire(b.view);
+          block.order.of(w.index).acquire_doubts(b.doubts);
+        }
         if (b.reduce == ptx::Reduce::none) continue;
         Core x = machine.core_of(block, w);
         finish_reduction(x, x.code[s.pc - 1], s.mask, b);

@@ -167,6 +167,7 @@ struct Barrier {
     return out;
   }
   View view;                               // what those who arrived have done and seen
+  Doubts doubts;                           // and what of that PTX does not promise
   TensorClock tensor;                      // the same of tcgen05
   ptx::Reduce reduce = ptx::Reduce::none;  // of bar.red: what becomes of the threads' predicates
   std::uint32_t yes = 0, no = 0;           // threads whose predicate held, or did not

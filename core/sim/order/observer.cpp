@@ -70,17 +70,25 @@ void Observer::take(const Released& part) {
 }
 
 void Observer::take_likely(const Released& part, Doubt why, Deed by) {
-  if (!doubts_) likely_ = sure_;
-  doubts_ = true;
+  begin_doubts();
   likely_.join(part.view);
   sure_.behind.join(part.view.behind);
-  for (Doubtful& d : relied_) {
-    if (d.why != why || !same(d.release, part.by) || !same(d.acquire, by)) continue;
-    d.seen.join(part.view.seen);
+  rely(relied_, {why, part.by, by, part.view.seen});
+}
+
+void Observer::begin_doubts() {
+  if (!doubts_) likely_ = sure_;
+  doubts_ = true;
+}
+
+void Observer::rely(std::vector<Doubtful>& relied, const Doubtful& on) {
+  for (Doubtful& d : relied) {
+    if (d.why != on.why || !same(d.release, on.release) || !same(d.acquire, on.acquire)) continue;
+    d.seen.join(on.seen);
     return;
   }
-  if (relied_.size() == most_relied) relied_.erase(relied_.begin());
-  relied_.push_back({why, part.by, by, part.view.seen});
+  if (relied.size() == most_relied) relied.erase(relied.begin());
+  relied.push_back(on);
 }
 
 void Observer::release(Token& token, Scope scope, Deed by) {
@@ -194,6 +202,20 @@ void Observer::release(View& view) {
 void Observer::acquire(const View& view) {
   sure_.join(view);
   if (doubts_) likely_.join(view);
+}
+
+void Observer::release_doubts(Doubts& doubts) const {
+  if (!doubts_) return;
+  doubts.likely.join(likely_);
+  doubts.likely.seen.see(me_, epoch_);
+  for (const Doubtful& d : relied_) rely(doubts.relied, d);
+}
+
+void Observer::acquire_doubts(const Doubts& doubts) {
+  if (doubts.relied.empty()) return;
+  begin_doubts();
+  likely_.join(doubts.likely);
+  for (const Doubtful& d : doubts.relied) rely(relied_, d);
 }
 
 VectorClock Observer::behind() const {

@@ -100,6 +100,12 @@ struct Doubtful {
   VectorClock seen;  // by it
 };
 
+// What is likely besides what is sure, and by which ways of telling.
+struct Doubts {
+  View likely;
+  std::vector<Doubtful> relied;
+};
+
 class Observer {
  public:
   void start(Agent me, Home home);
@@ -148,6 +154,9 @@ class Observer {
   // Without scopes and doubts: a barrier of its block.
   void release(View& view);
   void acquire(const View& view);
+  // The same of what is only likely: before release(), and behind acquire().
+  void release_doubts(Doubts& doubts) const;
+  void acquire_doubts(const Doubts& doubts);
   void see(Agent other, std::uint32_t epoch);
   // It comes behind what was so, and has seen nothing thereby.
   void come_behind(const VectorClock& others) { sure_.behind.join(others); }
@@ -184,6 +193,8 @@ class Observer {
   template <class Which>
   void take_offered(Scope scope, Which which);
   void take_likely(const Released& part, Doubt why, Deed by);
+  void begin_doubts();
+  static void rely(std::vector<Doubtful>& relied, const Doubtful& on);
 
   Agent me_;
   Home home_;
