@@ -4,6 +4,7 @@
 docs/manual is copied to build/site, and there
     <!-- kernel KIND -->    becomes the listing of docs/faults/KIND, and what PROGRAM says of it
     <!-- kinds -->          becomes the table of docs/faults/kinds.tsv
+    <!-- museum -->         becomes the table and the stories of tests/museum
     <!-- include FILE -->   becomes a file of the repository without its title
     <!-- output LINE -->    becomes what a line of `tilescope ...` prints
     <!-- lessons -->        becomes the list of the lessons, which have a page each (lesson_pages.py)
@@ -25,6 +26,7 @@ import lesson_pages
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs/manual"
 FAULTS = ROOT / "docs/faults"
+MUSEUM = ROOT / "tests/museum"
 PICTURES = ROOT / "assets/pictures"
 STAGE = ROOT / "build/site"
 SITE = ROOT / "out/docs"
@@ -98,6 +100,41 @@ def kinds_table():
     return "\n".join(rows) + "\n"
 
 
+def told_in(orders):
+    """When it is told, of the orders that the test of the museum tries."""
+    if orders == "all":
+        return "in every order tried"
+    names = ["as usual" if word == "default" else "`--lazy`" if word == "lazy" else f"`--schedule {word}`"
+             for word in orders.split()]
+    return "in some orders: " + ", ".join(names)
+
+
+def museum(page):
+    """A table of all, then each story with what was changed."""
+    rows, stories = ["| bug | where it was | what tells it |", "|---|---|---|"], []
+    for line in (MUSEUM / "museum.tsv").read_text().splitlines():
+        if line.startswith("#"):
+            continue
+        name, weight, told, orders = line.split("\t")
+        folder = MUSEUM / name
+        story = (folder / "story.md").read_text()
+        title = re.match(r"# (.*)", story)[1]
+        threads = re.findall(r"<(https://github\.com/([^/>]+/[^/>]+)/(?:issues|pull)/(\d+))>", story)
+        where = ", ".join(f"[{repository} #{number}]({address})" for address, repository, number in threads)
+        kinds = list(dict.fromkeys(place.partition("@")[0] for place in told.split()))
+        tells = "nothing: missed" if weight == "missed" else ", ".join(f"`{kind}`" for kind in kinds)
+        if weight not in ("missed", "hazard", "fault"):
+            tells += f" ({weight})"
+        if weight != "missed" and orders != "all":
+            tells += " (" + told_in(orders) + ")"
+        rows.append(f"| [{title}](#{anchor_of(title)}) | {where} | {tells} |")
+        broken, mended = ((folder / side).read_text().splitlines() for side in ("broken.ptx", "mended.ptx"))
+        change = "\n".join(list(difflib.unified_diff(broken, mended, lineterm="", n=3))[2:])
+        stories.append(f"### {title}\n\n{included(folder / 'story.md', page)}\n"
+                       f'??? success "tests/museum/{name}: what was changed"\n\n' + indented(fenced(change, "diff")))
+    return "\n".join(rows) + "\n\n## Their stories\n\n" + "\n".join(stories)
+
+
 def depth_of(page):
     return "../" * (len(page.relative_to(STAGE / "manual").parts) - 1)
 
@@ -154,6 +191,7 @@ def expand(page, source, program):
     text = outside_code(text, lambda part: LINK.sub(lambda m: placed_link(m, source, page), part))
     text = re.sub(r"^<!-- kernel (\w+) -->$", lambda m: kernel(m[1], program), text, flags=re.M)
     text = re.sub(r"^<!-- kinds -->$", lambda m: kinds_table(), text, flags=re.M)
+    text = re.sub(r"^<!-- museum -->$", lambda m: museum(page), text, flags=re.M)
     text = re.sub(r"^<!-- include (\S+) -->$", lambda m: included(ROOT / m[1], page), text, flags=re.M)
     text = re.sub(r"^<!-- output (.+) -->$", output, text, flags=re.M)
     page.write_text(text)
