@@ -11,7 +11,7 @@ namespace {
 
 struct Proved {
   const char* kernel;
-  test::Sizes sizes;
+  Sizes sizes;
   std::uint32_t grid = 0;  // CTAs; 0: as many as the catalog says
 };
 

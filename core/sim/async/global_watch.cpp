@@ -106,6 +106,16 @@ bool GlobalWatch::is_untold(const Region& region, u64 offset) const {
   return writer && !was_told(writer, region.written_at(offset), Proxy::async);
 }
 
+// By a fence between the write and here, in whichever thread (8.9.5).
+bool GlobalWatch::is_told_on_the_way(Core& x, const Region& region, u64 offset) const {
+  if (!region.watched || !x.block->order.on()) return false;
+  const Observer& who = observer(x);
+  return model_->accesses_of(region).any_writer(
+      offset, offset + 1, [&](u64, u64, const Shadow::Touch& by) {
+        return !by.operation && who.is_told_of_global(by.agent, by.epoch);
+      });
+}
+
 namespace {
 
 Evidence::Party written_by(const Model& machine, Writer writer, GlobalRange where) {
@@ -125,7 +135,7 @@ void GlobalWatch::watch_untold(Core& x, int lane, const AsyncOperation& o) {
   o.work->pieces(o, [&](const GlobalRange& piece) {
     for (u64 at = piece.begin; at < piece.end; at += region.grain()) {
       const u64 offset = at - region.base();
-      if (!is_untold(region, offset)) continue;
+      if (!is_untold(region, offset) || is_told_on_the_way(x, region, offset)) continue;
       const Writer writer = region.writer(offset);
       model_->reports.hazard(x, lane, "missing_proxy_fence", writer.pc(), [&] {
         Report r;
@@ -152,6 +162,7 @@ void GlobalWatch::watch_untold(Core& x, int lane, const AsyncOperation& o) {
 // A tensor map that this launch has written: the writer tells the proxy that reads maps, and a
 // thread of the block that uses it asks for it (9.7.13.4).
 void GlobalWatch::watch_map(Core& x, int lane, u64 address) {
+  maps_[static_cast<std::size_t>(lane)] = address;
   const Region* region = model_->region_of(address);
   if (!watches_proxies_ || !region || !region->was_written()) return;
   for (u64 at = address; at < address + map_bytes; at += region->grain()) {
@@ -185,6 +196,11 @@ void GlobalWatch::watch_map(Core& x, int lane, u64 address) {
 // ---- what is in flight ----
 
 void GlobalWatch::enter_global(Core& x, int lane, AsyncOperation& o) {
+  if (model_->program().code[x.pc].modifiers.has(ptx::Field::tensor) && o.order) {
+    const u64 address = maps_[static_cast<std::size_t>(lane)];
+    Region* const region = model_->region_of(address);
+    if (region && region->watched) watch_map_use(x, lane, *region, address - region->base(), o);
+  }
   if (!o.work->pieces) return;
   o.global = {~u64{0}, 0};
   o.work->pieces(o, [&](const GlobalRange& piece) {

@@ -2,6 +2,7 @@
 // what was written; and who uses bytes that an operation in flight uses.
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "core/sim/async/proxies.h"
@@ -35,11 +36,13 @@ class GlobalWatch {
  private:
   GlobalWatch(const GlobalWatch&) = default;
   void watch_untold(Core& x, int lane, const AsyncOperation& operation);
+  bool is_told_on_the_way(Core& x, const Region& region, std::uint64_t offset) const;
   void watch_others(Core& x, int lane, const AsyncOperation& operation);
   bool was_told(Writer writer, std::uint32_t time, Proxy proxy) const;
 
   Model* model_;
   Proxies proxies_;
+  std::array<std::uint64_t, 32> maps_{};  // that each lane uses by the instruction at hand
   bool watches_proxies_ = false, tells_lanes_apart_ = false;
 };
 

@@ -30,6 +30,14 @@ bool is_told_by_tiles(const Core& x, const Accessed& memory, Shadow::Kind kind, 
          c.other.kind == Shadow::Kind::write && c.other.home.block != x.block->number;
 }
 
+// Each thread fences what it wrote before a barrier, and one of them tells behind it by a relaxed
+// access, as kernels in use do: only a fence by who tells makes a release pattern (8.8).
+bool is_fenced_elsewhere(Core& x, const Accessed& memory, const Conflict& c) {
+  return memory.region && c.is_likely && !c.other.async && c.by &&
+         c.by->why == Doubt::relaxed_release &&
+         observer(x).is_fenced_on_the_way(c.other.agent, c.other.epoch);
+}
+
 Evidence evidence_of(const Core& x, const Accessed& memory, int lane, std::string_view name,
                      std::string_view verb, std::uint64_t begin, std::uint64_t end,
                      const Conflict& c) {
@@ -53,7 +61,9 @@ void note_weak_order(Core& x, const Accessed& memory, int lane, std::string_view
         c.by ? deed_text(x, c.by->release) : "another warp");
     r.expected = "a release and an acquire that include each other";
     if (c.by) r.expected += ": " + weakness(x, *c.by) + "; it needs " + remedy(x, *c.by);
-    r.found = "memory that is used again, which nobody reads any more";
+    r.found = is_fenced_elsewhere(x, memory, c)
+                  ? "a fence, by another thread than the one that tells"
+                  : "memory that is used again, which nobody reads any more";
     return r;
   };
   const Block* teller = c.by ? machine.resident(c.by->release.block) : nullptr;
@@ -66,14 +76,21 @@ void note_weak_order(Core& x, const Accessed& memory, int lane, std::string_view
 
 namespace {
 
-// A cp.async that nobody has waited for.
+// A cp.async that nobody has waited for, or another copy that may still read its tensor map.
 Report report_of_copy(const Core& x, const std::string& mine, const Conflict& c) {
+  const ptx::Instruction& copy = x.machine->program().code[c.other.pc];
+  const bool reads_map = copy.modifiers.has(ptx::Field::tensor);
   Report r;
   r.sentence =
-      fmt::format("{}, where the cp.async at {} of warp {} may still be {}: it was not waited for",
-                  mine, place_text(*x.machine, c.other), c.other.thread / 32,
-                  c.other.kind == Shadow::Kind::read ? "reading" : "writing");
-  r.expected = "cp.async.wait_group or wait_all by the thread that copies, then a barrier";
+      fmt::format("{}, where the {} at {} of warp {} may still be {}: it was not waited for", mine,
+                  reads_map ? opcode_text(copy.text) : "cp.async", place_text(*x.machine, c.other),
+                  c.other.thread / 32,
+                  reads_map                            ? "reading its tensor map"
+                  : c.other.kind == Shadow::Kind::read ? "reading"
+                                                       : "writing");
+  r.expected = reads_map
+                   ? "a wait for the copy by whoever changes its tensor map, or another map"
+                   : "cp.async.wait_group or wait_all by the thread that copies, then a barrier";
   r.found = "a copy in flight";
   return r;
 }
@@ -127,7 +144,9 @@ void tell_unordered(Core& x, const Accessed& memory, int lane, std::string_view 
                     Shadow::Kind kind, std::uint64_t begin, std::uint64_t end, const Conflict& c) {
   Model& machine = *x.machine;
   if (is_told_by_tiles(x, memory, kind, c)) return;
-  if (is_used_up(x, c, kind)) return note_weak_order(x, memory, lane, name, kind, begin, end, c);
+  if (is_used_up(x, c, kind) || is_fenced_elsewhere(x, memory, c)) {
+    return note_weak_order(x, memory, lane, name, kind, begin, end, c);
+  }
   const char* const race = memory.region ? "global_race" : "shared_race";
   const auto tell = [&] {
     const std::string mine =

@@ -196,4 +196,19 @@ void watch_operation(Core& x, int lane, Region& region, AsyncOperation& o) {
   });
 }
 
+void watch_map_use(Core& x, int lane, Region& region, std::uint64_t offset,
+                   const AsyncOperation& o) {
+  constexpr std::uint64_t bytes = 128;
+  const Observer& who = observer(x);
+  Shadow::Touch touch;
+  touch.home = who.home();
+  touch.operation = o.order;
+  touch.thread = x.warp->index * 32 + static_cast<std::uint32_t>(lane);
+  touch.pc = x.pc;
+  Shadow::Pass pass(x.machine->accesses_of(region), who, x.machine->completions, touch);
+  if (!pass.touch(offset, offset + bytes)) return;
+  tell_unordered(x, {nullptr, &region}, lane, o.work->name, touch.kind, offset, offset + bytes,
+                 conflict_of(*x.machine, who, pass.other(), pass.at()));
+}
+
 }  // namespace tilescope::sim

@@ -167,6 +167,9 @@ Flow fence_async_proxy(Core& x, const Code&, Mask m) {
   if (shared && x.block->order.on()) {
     observer(x).fence_proxy(m | ~x.warp->live);
   }
+  if (global && x.block->order.on()) {
+    observer(x).fence_proxy_of_global(m | ~x.warp->live);
+  }
   if (global) x.machine->global_watch.fence_global(x, m, Proxy::async);
   return Flow::next;
 }

@@ -58,10 +58,16 @@ bool locate(Core& x, const Code& c, Space space, int lane, u64 address, Access a
 }
 
 void watch_map(Core& x, int lane, Shadow::Kind kind, const Place& place) {
-  if (place.region != &x.block->shared || !x.block->order.on()) return;
+  if (!x.block->order.on()) return;
   u64 offsets[lanes];
   offsets[lane] = place.offset;
-  watch(x, {kind, false, x.warp->index, x.pc, Mask{1} << lane, offsets, map_bytes, false});
+  const MemoryAccess access{kind,    false,     x.warp->index, x.pc, Mask{1} << lane,
+                            offsets, map_bytes, false};
+  if (place.region == &x.block->shared) {
+    watch(x, access);
+  } else if (place.region->watched) {
+    watch_region(x, *place.region, access);
+  }
 }
 
 MapBits bits_at(const Place& place) {
@@ -148,6 +154,7 @@ Flow copy_and_fence(Core& x, const Code& c, Mask m) {
     return Flow::fault;
   }
   watch_map(x, lane, Shadow::Kind::read, from);
+  watch_map(x, lane, Shadow::Kind::write, to);
   write_map(x, lane, to, bits_at(from), undefined_at(from));
   return Flow::next;
 }

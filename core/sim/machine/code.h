@@ -168,6 +168,9 @@ void watch_region(Core& x, Region& region, const MemoryAccess& access);
 void watch_operation(Core& x, int lane, Block& block, AsyncOperation& operation);
 // The same of what it is going to read or write of global memory.
 void watch_operation(Core& x, int lane, Region& region, AsyncOperation& operation);
+// And of the tensor map by which it goes: until it has been waited for, it may still read that.
+void watch_map_use(Core& x, int lane, Region& region, std::uint64_t offset,
+                   const AsyncOperation& operation);
 // Does an operation read bytes of [begin, end) that the async proxy has not been told of?
 bool is_untold(const Model& machine, const Block& block, const AsyncOperation& operation,
                std::uint32_t begin, std::uint32_t end);

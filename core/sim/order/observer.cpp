@@ -186,6 +186,14 @@ void Observer::fence_acquire(Scope scope) {
 }
 
 void Observer::fence_release(Scope scope) {
+  if (scope >= Scope::gpu) {
+    sure_.fenced.join(sure_.seen);
+    sure_.fenced.see(me_, epoch_);
+    if (doubts_) {
+      likely_.fenced.join(likely_.seen);
+      likely_.fenced.see(me_, epoch_);
+    }
+  }
   const auto covered = [&](const Fenced& f) { return f.scope <= scope; };
   fenced_.erase(std::remove_if(fenced_.begin(), fenced_.end(), covered), fenced_.end());
   fenced_.insert(fenced_.begin(), {scope, sure_});
@@ -238,6 +246,13 @@ void Observer::fence_proxy(u32 lanes) {
   ++epoch_;
 }
 
+void Observer::fence_proxy_of_global(u32 lanes) {
+  sure_.told_global.join(sure_.seen);
+  if (doubts_) likely_.told_global.join(likely_.seen);
+  if (lanes == ~0u) sure_.told_global.see(me_, epoch_);
+  ++epoch_;
+}
+
 bool Observer::has_fenced(u32 lanes, u32 epoch, u32 until) const {
   // Of fences that are no longer known it is taken that one was there.
   if (lanes && own_fences_.size() == most_own_fences && own_fences_.front().epoch >= epoch) {
@@ -249,7 +264,9 @@ bool Observer::has_fenced(u32 lanes, u32 epoch, u32 until) const {
 }
 
 std::uint64_t Observer::held() const {
-  const auto view = [](const View& v) { return v.seen.held() + v.told.held() + v.behind.held(); };
+  const auto view = [](const View& v) {
+    return v.seen.held() + v.told.held() + v.told_global.held() + v.fenced.held() + v.behind.held();
+  };
   std::uint64_t out = sizeof *this + view(sure_) + view(likely_);
   for (const Fenced& f : fenced_) out += sizeof f + view(f.view);
   for (const Offered& o : offered_) out += sizeof o + view(o.part.view);

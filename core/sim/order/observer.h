@@ -39,13 +39,19 @@ inline Scope narrower(Scope a, Scope b) {
 }
 
 // What somebody has seen; and of what was written through the generic proxy, what the async proxy
-// has been told: a fence.proxy.async lies on the way from there to here. And what it comes behind,
-// whether PTX promises anything of it or not: a signal is sent before it comes.
+// has been told, in shared and in global memory: a fence.proxy.async lies on the way from there to
+// here. And what it comes behind, whether PTX promises anything of it or not: a signal is sent
+// before it comes.
 struct View {
-  VectorClock seen, told, behind;
+  VectorClock seen, told, told_global, behind;
+  // A fence for the whole chip lies on the way, by whomever: not always by who tells (8.8 asks for
+  // that), as where all threads fence before a barrier and one of them tells behind it.
+  VectorClock fenced;
   void join(const View& other) {
     seen.join(other.seen);
+    fenced.join(other.fenced);
     told.join(other.told);
+    told_global.join(other.told_global);
     behind.join(other.behind);
   }
 };
@@ -125,6 +131,12 @@ class Observer {
   // The async proxy has been told of what `other` wrote through the generic one, on a way that
   // leads here.
   bool is_told(Agent other, std::uint32_t epoch) const { return sure_.told.of(other) >= epoch; }
+  bool is_told_of_global(Agent other, std::uint32_t epoch) const {
+    return sure_.told_global.of(other) >= epoch;
+  }
+  bool is_fenced_on_the_way(Agent other, std::uint32_t epoch) const {
+    return doubts_ && likely_.fenced.of(other) >= epoch;
+  }
   const View& sure() const { return sure_; }
   bool has_doubts() const { return doubts_; }
   // By what `other` at `epoch` may have been seen; null: by nothing doubtful that is known.
@@ -168,6 +180,7 @@ class Observer {
   // fence.proxy.async by these lanes (8.9.5: the async proxy knows what its thread has seen by
   // now).
   void fence_proxy(std::uint32_t lanes);
+  void fence_proxy_of_global(std::uint32_t lanes);
   // Has one of these lanes had such a fence since `epoch`, that who has seen `until` of this warp
   // has seen, too? Of those of all lanes is_told() knows.
   bool has_fenced(std::uint32_t lanes, std::uint32_t epoch, std::uint32_t until) const;
