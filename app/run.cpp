@@ -35,7 +35,7 @@ struct Options {
   std::optional<std::int64_t> m, n, k, l;  // of these, as they are typed
   KernelOptions words;                     // those that only some kernels have
   std::uint64_t search = 0;                // orders to try
-  std::optional<std::uint64_t> most;       // PTX instructions by warps
+  std::optional<std::int64_t> most;        // PTX instructions by warps
   std::uint64_t threads = std::max(1u, std::thread::hardware_concurrency());
   std::string a, b, grid;
   std::optional<double> rtol, atol;
@@ -267,6 +267,11 @@ void report(const Options& options, const PreparedRun& run, const std::vector<Ra
   terminal.document(std::move(document));
 }
 
+// Instructions that a run may execute; 0: no limit.
+std::uint64_t limit_of(const Options& options) {
+  return static_cast<std::uint64_t>(options.most.value_or(0));
+}
+
 std::optional<Error> wrong_words(const Options& options) {
   if (!options.numerics.empty() && options.numerics != "exact" && options.numerics != "fast") {
     return Error{ErrorKind::unknown,
@@ -284,9 +289,12 @@ std::optional<Error> wrong_words(const Options& options) {
                  fmt::format("--threads {}: a number from 1 to {}.", options.threads, most_threads),
                  ""};
   }
-  if (options.most && *options.most == 0) {
+  if (options.most && *options.most < 1) {
     return Error{ErrorKind::usage,
-                 "--max-instructions 0: a number from 1 on; without it there is no limit.", ""};
+                 fmt::format("--max-instructions {}: a number from 1 on; without it there is no "
+                             "limit.",
+                             *options.most),
+                 ""};
   }
   if (options.most && options.on == "gpu") {
     return Error{ErrorKind::usage,
@@ -460,7 +468,7 @@ int run_kernel(Options options, Terminal& terminal) {
   if (!limits) return terminal.fail(limits.error());
   if (options.predict)
     return predict(*run, options.order, options.profile, *limits, options.verbose,
-                   options.most.value_or(0), terminal);
+                   limit_of(options), terminal);
   Order search_order = options.order;  // other orders are not recorded
   search_order.clocked = false;
   sim::Recorder recorder(*limits);
@@ -487,7 +495,7 @@ int run_kernel(Options options, Terminal& terminal) {
   if (!ran) return terminal.fail(ran.error());
   std::optional<sim::Statistics> stats;
   for (Ran& one : *ran) {
-    const std::uint64_t most = one.traces() ? options.most.value_or(0) : 0;
+    const std::uint64_t most = one.traces() ? limit_of(options) : 0;
     if (const auto error = finish(one, run->kernel, terminal, most)) return terminal.fail(*error);
     if (options.profile.wanted() && &one == &ran->front()) {
       Outcome<std::optional<sim::Statistics>> figures = profile(options, *run, recorder, terminal);
