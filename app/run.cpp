@@ -284,6 +284,11 @@ void report(const Options& options, const PreparedRun& run, const std::vector<Ra
   terminal.document(std::move(document));
 }
 
+// Instructions that a run may execute; 0: no limit.
+std::uint64_t limit_of(const Options& options) {
+  return static_cast<std::uint64_t>(options.most.value_or(0));
+}
+
 std::optional<Error> wrong_words(const Options& options) {
   if (!options.numerics.empty() && options.numerics != "exact" && options.numerics != "fast") {
     return Error{ErrorKind::unknown,
@@ -303,7 +308,10 @@ std::optional<Error> wrong_words(const Options& options) {
   }
   if (options.most && *options.most < 1) {
     return Error{ErrorKind::usage,
-                 "--max-instructions 0: a number from 1 on; without it there is no limit.", ""};
+                 fmt::format("--max-instructions {}: a number from 1 on; without it there is no "
+                             "limit.",
+                             *options.most),
+                 ""};
   }
   if (options.most && options.on == "gpu") {
     return Error{ErrorKind::usage,
@@ -483,7 +491,7 @@ int run_kernel(Options options, Terminal& terminal) {
   if (!limits) return terminal.fail(limits.error());
   if (options.predict)
     return predict(*run, options.order, options.profile, *limits, options.verbose,
-                   options.most.value_or(0), terminal);
+                   limit_of(options), terminal);
   Order search_order = options.order;  // other orders are not recorded
   search_order.clocked = false;
   sim::Recorder recorder(*limits);
@@ -510,7 +518,7 @@ int run_kernel(Options options, Terminal& terminal) {
   if (!ran) return terminal.fail(ran.error());
   std::optional<sim::Statistics> stats;
   for (Ran& one : *ran) {
-    const std::uint64_t most = one.traces() ? options.most.value_or(0) : 0;
+    const std::uint64_t most = one.traces() ? limit_of(options) : 0;
     if (const auto error = finish(one, run->kernel, terminal, most)) return terminal.fail(*error);
     if (options.profile.wanted() && &one == &ran->front()) {
       Outcome<std::optional<sim::Statistics>> figures = profile(options, *run, recorder, terminal);
