@@ -342,7 +342,9 @@ std::uint64_t Dispatcher::room() const {
 }
 
 // A CTA that has just come takes the SM that fewest others are on; the odd one of a pair
-// another one than the even one's, which it shares columns with.
+// another one than the even one's, which it shares columns with. Without a clock CTAs that end at
+// once leave all SMs free: then each has its turn, as on a chip, where no more than one is there at
+// a time.
 std::uint32_t Dispatcher::least_busy_processor(const Block& block) const {
   std::vector<std::uint32_t> resident(model_->options.processors, 0);
   for (const Block& other : model_->blocks) {
@@ -351,8 +353,11 @@ std::uint32_t Dispatcher::least_busy_processor(const Block& block) const {
   const bool odd = model_->cluster_size > 1 && block.rank % 2 == 1;
   if (odd && model_->options.processors > 1)
     resident[model_->member(block, block.rank - 1)->processor] = ~0u;
-  return static_cast<std::uint32_t>(std::min_element(resident.begin(), resident.end()) -
-                                    resident.begin());
+  const std::uint64_t turn = model_->clock ? 0 : block.number % resident.size();
+  std::rotate(resident.begin(), resident.begin() + static_cast<std::ptrdiff_t>(turn),
+              resident.end());
+  const auto least = std::min_element(resident.begin(), resident.end()) - resident.begin();
+  return static_cast<std::uint32_t>((static_cast<std::uint64_t>(least) + turn) % resident.size());
 }
 
 // Its place is another's as soon as all of it have.
