@@ -37,8 +37,8 @@ class WrongElement : public Task {
                          run_.columns);
     }
     const RunEvidence::Element found = run_.at(at->first, at->second);
-    return fmt::format("{} is right: {} was computed, and {} is wanted.", text(wrong), found.got,
-                       found.want);
+    return fmt::format("The kernel computed {} correctly: {} came, and {} is wanted.", text(wrong),
+                       found.got, found.want);
   }
 
  private:

@@ -32,10 +32,9 @@ bool is_told_by_tiles(const Core& x, const Accessed& memory, Shadow::Kind kind, 
 
 // Each thread fences what it wrote before a barrier, and one of them tells behind it by a relaxed
 // access, as kernels in use do: only a fence by who tells makes a release pattern (8.8).
-bool is_fenced_elsewhere(Core& x, const Accessed& memory, const Conflict& c) {
+bool is_fenced_elsewhere(const Accessed& memory, const Conflict& c) {
   return memory.region && c.is_likely && !c.other.async && c.by &&
-         c.by->why == Doubt::relaxed_release &&
-         observer(x).is_fenced_on_the_way(c.other.agent, c.other.epoch);
+         c.by->why == Doubt::relaxed_release && c.by->fenced.of(c.other.agent) >= c.other.epoch;
 }
 
 Evidence evidence_of(const Core& x, const Accessed& memory, int lane, std::string_view name,
@@ -61,7 +60,7 @@ void note_weak_order(Core& x, const Accessed& memory, int lane, std::string_view
         c.by ? deed_text(x, c.by->release) : "another warp");
     r.expected = "a release and an acquire that include each other";
     if (c.by) r.expected += ": " + weakness(x, *c.by) + "; it needs " + remedy(x, *c.by);
-    r.found = is_fenced_elsewhere(x, memory, c)
+    r.found = is_fenced_elsewhere(memory, c)
                   ? "a fence, by another thread than the one that tells"
                   : "memory that is used again, which nobody reads any more";
     return r;
@@ -144,7 +143,7 @@ void tell_unordered(Core& x, const Accessed& memory, int lane, std::string_view 
                     Shadow::Kind kind, std::uint64_t begin, std::uint64_t end, const Conflict& c) {
   Model& machine = *x.machine;
   if (is_told_by_tiles(x, memory, kind, c)) return;
-  if (is_used_up(x, c, kind) || is_fenced_elsewhere(x, memory, c)) {
+  if (is_used_up(x, c, kind) || is_fenced_elsewhere(memory, c)) {
     return note_weak_order(x, memory, lane, name, kind, begin, end, c);
   }
   const char* const race = memory.region ? "global_race" : "shared_race";

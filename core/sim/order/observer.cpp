@@ -73,7 +73,7 @@ void Observer::take_likely(const Released& part, Doubt why, Deed by) {
   begin_doubts();
   likely_.join(part.view);
   sure_.behind.join(part.view.behind);
-  rely(relied_, {why, part.by, by, part.view.seen});
+  rely(relied_, {why, part.by, by, part.view.seen, part.view.fenced});
 }
 
 void Observer::begin_doubts() {
@@ -85,6 +85,7 @@ void Observer::rely(std::vector<Doubtful>& relied, const Doubtful& on) {
   for (Doubtful& d : relied) {
     if (d.why != on.why || !same(d.release, on.release) || !same(d.acquire, on.acquire)) continue;
     d.seen.join(on.seen);
+    d.fenced.join(on.fenced);
     return;
   }
   if (relied.size() == most_relied) relied.erase(relied.begin());
@@ -270,7 +271,7 @@ std::uint64_t Observer::held() const {
   std::uint64_t out = sizeof *this + view(sure_) + view(likely_);
   for (const Fenced& f : fenced_) out += sizeof f + view(f.view);
   for (const Offered& o : offered_) out += sizeof o + view(o.part.view);
-  for (const Doubtful& d : relied_) out += sizeof d + d.seen.held();
+  for (const Doubtful& d : relied_) out += sizeof d + d.seen.held() + d.fenced.held();
   return out;
 }
 

@@ -103,7 +103,7 @@ struct Token {
 struct Doubtful {
   Doubt why = Doubt::none;
   Deed release, acquire;
-  VectorClock seen;  // by it
+  VectorClock seen, fenced;  // by it; and what of that had been fenced before, by whomever
 };
 
 // What is likely besides what is sure, and by which ways of telling.
@@ -133,9 +133,6 @@ class Observer {
   bool is_told(Agent other, std::uint32_t epoch) const { return sure_.told.of(other) >= epoch; }
   bool is_told_of_global(Agent other, std::uint32_t epoch) const {
     return sure_.told_global.of(other) >= epoch;
-  }
-  bool is_fenced_on_the_way(Agent other, std::uint32_t epoch) const {
-    return doubts_ && likely_.fenced.of(other) >= epoch;
   }
   const View& sure() const { return sure_; }
   bool has_doubts() const { return doubts_; }
