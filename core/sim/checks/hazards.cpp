@@ -168,6 +168,10 @@ void tell_unordered(Core& x, const Accessed& memory, int lane, std::string_view 
     if (const Block* home = machine.resident(weak.block)) {
       return machine.reports.hazard_at(*home, weak.thread, weak.pc, race, other.pc, tell);
     }
+    Block gone;  // it has ended: only its place is told
+    gone.number = weak.block;
+    gone.index = machine.site_of(Writer::of(weak.block, weak.thread, weak.pc)).block;
+    return machine.reports.hazard_at(gone, weak.thread, weak.pc, race, other.pc, tell);
   }
   machine.reports.hazard(x, lane, c.pending ? "copy_not_awaited" : race, c.other.pc, tell);
 }
