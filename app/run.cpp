@@ -37,8 +37,8 @@ struct Options {
   KernelOptions words;                     // those that only some kernels have
   std::uint64_t search = 0;                // orders to try
   bool prove = false;
-  std::string within = "60s";  // is its time
-  std::optional<std::int64_t> most;        // PTX instructions by warps
+  std::string within = "60s";        // is its time
+  std::optional<std::int64_t> most;  // PTX instructions by warps
   std::uint64_t threads = std::max(1u, std::thread::hardware_concurrency());
   std::string a, b, grid;
   std::optional<double> rtol, atol;

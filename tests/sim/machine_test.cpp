@@ -159,8 +159,8 @@ TEST(Machine, LazinessShowsAMissingProxyFence) {
   EXPECT_EQ(lazy.reports().back().kind, "undefined_output");
 }
 
-// A copy that overwrites what was read is no news where the value was used, or the async proxy told,
-// before the thread said that it was done.
+// A copy that overwrites what was read is no news where the value was used, or the async proxy
+// told, before the thread said that it was done.
 TEST(Machine, AReadThatNoCopyCanOvertakeIsNotNoted) {
   for (const char* name : {"read_used_in_time.ptx", "read_fenced_by_its_lane.ptx"}) {
     sim::Machine m = machine_of(name);
