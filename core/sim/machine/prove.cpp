@@ -26,6 +26,24 @@ bool same_bytes(const std::vector<Buffer>& a, const std::vector<Buffer>& b) {
                     [](const Buffer& x, const Buffer& y) { return x.bytes == y.bytes; });
 }
 
+// What an instruction answers or leaves may be otherwise in another order, though nothing that is
+// looked at says so. Empty: it may not.
+std::string varies(const ptx::Instruction& i) {
+  const ptx::Modifiers& how = i.modifiers;
+  const bool floats = ptx::class_of(how.type()) == ptx::Class::floating;
+  if (i.op == ptx::Op::clusterlaunchcontrol && how.has(ptx::Field::launch_step)) {
+    return "which CTA cancels which is not tried otherwise: clusterlaunchcontrol";
+  }
+  if (i.op == ptx::Op::cp && how.has(ptx::Field::reduction) && floats) {
+    return "bulk reductions of floating point add in any order";
+  }
+  if (i.op == ptx::Op::activemask) return "who is together is not promised: activemask";
+  if (i.op == ptx::Op::mbarrier && how.step() == ptx::Step::pending_count) {
+    return "how many had not arrived hangs on who came first: mbarrier.pending_count";
+  }
+  return "";
+}
+
 }  // namespace
 
 Proof::Proof(Job job, Options options) : job_(std::move(job)), options_(std::move(options)) {
@@ -63,10 +81,11 @@ void Proof::look_at_program() {
       if (o[k].kind != ptx::Operand::Kind::special) continue;
       say(i, fmt::format("it reads {}", name_of(static_cast<ptx::Special>(o[k].index))));
     }
-    if (i.op == ptx::Op::clusterlaunchcontrol && i.modifiers.has(ptx::Field::launch_step)) {
-      say(i, "which CTA cancels which is not tried otherwise: clusterlaunchcontrol");
-    }
+    if (std::string what = varies(i); !what.empty()) say(i, std::move(what));
     if (reasons_.size() == 4) return;
+  }
+  for (const auto& [special, place] : program.specials) {
+    if (special == ptx::Special::smid) reasons_.push_back("it reads %smid");
   }
 }
 
