@@ -176,7 +176,7 @@ TEST_F(Lessons, ARunInAStepEndsBeforeTheNextCommandAndIsTheEvidence) {
   EXPECT_EQ(session.state.view, ViewName::diff);
   EXPECT_EQ(right(), "(1,3)");
   must("answer (0,0)");
-  EXPECT_NE(panel().question->verdict->sentence.find("is right"), std::string::npos);
+  EXPECT_NE(panel().question->verdict->sentence.find("correctly"), std::string::npos);
   must("answer 1,3");
   EXPECT_TRUE(panel().question->solved);
   EXPECT_EQ(session.past.size(), 1u);
