@@ -72,6 +72,8 @@ TEST_F(Hostile, WhatIsNoFileIsRefusedByEveryReader) {
   ASSERT_EQ(symlink("/dev/zero", (folder / "zero.tsr").c_str()), 0);
   ASSERT_EQ(symlink("/dev/zero", (folder / "zero.toml").c_str()), 0);
   write_launch("a.npy", "pipe");
+  write("from_pipe.toml", read("add.toml"));
+  write("add.toml", add_toml);
   struct Case {
     Words words;
     std::string_view kind;
@@ -82,8 +84,8 @@ TEST_F(Hostile, WhatIsNoFileIsRefusedByEveryReader) {
            Case{{"run", "pipe.ptx", "--launch", "add.toml"}, pipe},
            Case{{"run", "add.ptx", "--launch", "/dev/zero"}, device},
            Case{{"run", "add.ptx", "--launch", "pipe"}, pipe},
-           Case{{"run", "add.ptx", "--launch", "add.toml"}, pipe},
-           Case{{"run", "add.ptx", "zero.ptx", "--launch", "add.toml"}, pipe},
+           Case{{"run", "add.ptx", "--launch", "from_pipe.toml"}, pipe},
+           Case{{"run", "add.ptx", "zero.ptx", "--launch", "add.toml"}, device},
            Case{{"run", "elementwise_add", "--a", "/dev/zero"}, device},
            Case{{"run", "elementwise_add", "--b", "pipe"}, pipe},
            Case{{"run", "elementwise_add", "--against", "/dev/zero"}, device},
