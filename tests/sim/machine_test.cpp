@@ -339,6 +339,47 @@ $again:
   EXPECT_EQ(machine->reports().back().kind, "endless_loop");
 }
 
+// CTA 0 of the first cluster asks for what the second cluster writes, while CTA 1 waits for CTA 0
+// at the cluster's barrier: the second cluster gets its turn all the same.
+TEST(Machine, AClusterThatAsksForAnotherLetsItBegin) {
+  Job job;
+  job.program = {"clusters.ptx", R"(.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry clusters(.param .u64 flag) .reqnctapercluster 2, 1, 1
+{
+	.reg .b32 %r<4>;
+	.reg .b64 %d<2>;
+	.reg .pred %p<3>;
+	ld.param.u64 %d0, [flag];
+	mov.u32 %r0, %ctaid.x;
+	setp.eq.u32 %p1, %r0, 2;
+	@%p1 st.volatile.global.u32 [%d0], 1;
+	setp.ne.u32 %p1, %r0, 0;
+	@%p1 bra $meet;
+$spin:
+	ld.volatile.global.u32 %r1, [%d0];
+	setp.eq.u32 %p2, %r1, 0;
+	@%p2 bra $spin;
+$meet:
+	barrier.cluster.arrive;
+	barrier.cluster.wait;
+	ret;
+})"};
+  job.launch.grid = {4, 1, 1};
+  job.launch.block = {32, 1, 1};
+  Buffer flag;
+  flag.name = "flag";
+  flag.dtype = DType::u32;
+  flag.shape = {1};
+  flag.bytes.resize(4);
+  job.buffers.push_back(flag);
+  job.arguments.push_back(Argument::pointer(0));
+  Outcome<sim::Machine> machine = sim::Machine::load(job, {});
+  ASSERT_TRUE(machine.ok()) << machine.error().sentence;
+  EXPECT_EQ(machine->run(std::uint64_t{10} << 20), RunState::done);
+}
+
 // Every block waits for all of the grid: as many go on as there is room for at a time.
 TEST(Machine, AsManyBlocksAreResidentAsProcessorsHaveRoomFor) {
   Job job;

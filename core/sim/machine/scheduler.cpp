@@ -300,7 +300,9 @@ void Scheduler::next_turn() {
   if (in_order && model_->cluster_size > 1) {
     const std::size_t before = current_;
     next_member();
-    if (current_ > before) return;
+    // One that goes on while the others wait has their turns as well: that may not be for ever.
+    if (current_ > before && ++member_turns_ <= 2 * model_->cluster_size) return;
+    member_turns_ = 0;
   }
   const std::size_t count = model_->blocks.size();
   if ((count == 0 || count + model_->cluster_size <= model_->dispatcher.resident()) &&

@@ -96,8 +96,9 @@ class Scheduler {
   std::size_t current_ = 0;  // resident block whose turn it is
   std::uint64_t turn_left_ = 0;
   std::uint32_t idle_members_ =
-      0;                       // of the cluster at hand that could not go on, one after another
-  std::uint64_t choices_ = 0;  // of choices between splits
+      0;  // of the cluster at hand that could not go on, one after another
+  std::uint32_t member_turns_ = 0;     // of the cluster at hand, since another one had its turn
+  std::uint64_t choices_ = 0;          // of choices between splits
   std::uint64_t fruitless_turns_ = 0;  // of blocks that wait for columns of TMEM, one after another
   bool notes_meetings_ = false;
   std::vector<MeetingPoint> meeting_points_;
