@@ -25,6 +25,8 @@ std::string_view name_of(sim::Reversal::Kind kind) {
       return "mbarrier";
     case sim::Reversal::Kind::barrier:
       return "barrier";
+    case sim::Reversal::Kind::exit:
+      return "exit";
     default:
       return "memory";
   }
@@ -38,6 +40,11 @@ std::string text(const sim::Proof::Pair& pair) {
           "what comes to an mbarrier by {} does not come behind what completed the "
           "phase before, at {}: it could come in that phase",
           later, earlier);
+    case sim::Reversal::Kind::exit:
+      return fmt::format(
+          "{} accesses the memory of another CTA of the cluster, which may have ended by "
+          "then",
+          earlier);
     case sim::Reversal::Kind::barrier:
       return fmt::format(
           "the arrival at {} does not come behind the one of the round before, at {}: "
@@ -110,11 +117,11 @@ std::string text(const Proved& proved) {
     case ProofVerdict::proved:
       return fmt::format(
           "prove: proved: no deadlock, no race, one result in every order. {} ({} run)\n",
-          p.steps()
+          p.orders() >= 0.5
               ? fmt::format("None of {} can change places with another one and mean something "
                             "else, in any of 10^{:.0f} orders",
                             number(p.steps(), "synchronising step"), p.orders())
-              : "Its warps tell each other nothing",
+              : "Its warps have nothing to tell each other in one order or another",
           tried);
     case ProofVerdict::fails:
       return fmt::format("prove: fails in {}; {} run\n", p.failure()->how, tried);

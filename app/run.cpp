@@ -333,6 +333,10 @@ std::optional<Error> wrong_words(const Options& options) {
                     options.search ? "search" : "prove"),
         ""};
   }
+  if (options.search && options.prove) {
+    return Error{ErrorKind::usage,
+                 "--prove searches orders itself where it has to: use it without --search.", ""};
+  }
   if (!seconds_of(options.within)) {
     return Error{ErrorKind::usage,
                  fmt::format("--within {} is no time: 90, 90s or 2m.", options.within), ""};

@@ -113,8 +113,14 @@ class Origins {
       // An index that is widened is no pointer; two halves that are put together may be one.
       const bool whole = wide && i.op != Op::mov;
       each_read(p_, i, [&](u32 reg) {
-        if (p_.registers[reg].type == Type::pred || (whole && bits_of(reg) <= 32)) return;
-        from.join(of_[reg]);
+        if (p_.registers[reg].type == Type::pred) return;
+        if (!whole || bits_of(reg) > 32) {
+          from.join(of_[reg]);
+        } else if (!of_[reg].from.empty()) {  // half of a pointer
+          Origin half = of_[reg];
+          half.memory = false;
+          from.join(half);
+        }
       });
       const Operand* o = p_.operands_of(i);
       for (u32 k = 0; k < i.count; ++k) {

@@ -93,12 +93,16 @@ void give(Region& to, u64 offset, u32 bytes, const AsyncOperation& o, u64 at, Wr
 
 // From global memory. Of what threads of this launch wrote without fence.proxy.async since, the
 // async proxy may not know: with --lazy it does not.
-void take_global(const Model& machine, const Region& from, u64 offset, u32 bytes, AsyncOperation& o,
-                 u64 at) {
+void take_global(Model& machine, const Block& block, const Region& from, u64 offset, u32 bytes,
+                 AsyncOperation& o, u64 at) {
   take(from, offset, bytes, o, at);
   if (!machine.options.lazy || !from.was_written()) return;
   for (u32 k = 0; k < bytes; ++k) {
-    if (!machine.global_watch.is_untold(from, offset + k)) continue;
+    if (!machine.global_watch.is_untold(from, offset + k) ||
+        machine.global_watch.is_told_on_the_way(machine.issuer(block, o).order, o.thread / 32, from,
+                                                offset + k)) {
+      continue;
+    }
     if (o.undefined.empty()) o.undefined.assign(o.bytes.size(), 0);
     o.undefined[at + k] = 0xff;
   }
@@ -138,11 +142,11 @@ void combine(Region& to, u64 offset, u32 bytes, const AsyncOperation& o, u64 at,
 
 // ---- bytes side by side ----
 
-bool read_global(Model& machine, Block&, AsyncOperation& o) {
+bool read_global(Model& machine, Block& block, AsyncOperation& o) {
   const Span s = span_in(o);
   const Region* from = machine.region_of(s.global);
   o.bytes.resize(s.bytes);
-  take_global(machine, *from, s.global - from->base(), s.bytes, o, 0);
+  take_global(machine, block, *from, s.global - from->base(), s.bytes, o, 0);
   return true;
 }
 
@@ -230,28 +234,29 @@ void for_chunks(const Box& box, F f) {
 }
 
 // Sixteen elements to 16 bytes each; what is behind them in these nobody initialises.
-void take_packed(Model& machine, const Box& box, const BoxRow& row, AsyncOperation& o) {
+void take_packed(Model& machine, const Block& block, const Box& box, const BoxRow& row,
+                 AsyncOperation& o) {
   const auto group = static_cast<u32>(box.map.global_bytes(16));
   const Region* from = machine.region_of(row.address);
   for (u32 e = row.first; e < row.end; e += 16) {
     const u64 at = u64{row.number} * box.row_bytes() + e;
-    take_global(machine, *from, row.address - from->base() + (e - row.first) / 16 * group, group, o,
-                at);
+    take_global(machine, block, *from, row.address - from->base() + (e - row.first) / 16 * group,
+                group, o, at);
     if (o.undefined.empty()) o.undefined.assign(o.bytes.size(), 0);
     for (u32 i = group; i < 16; ++i) o.undefined[at + i] = 0xff;
   }
 }
 
-bool read_box(Model& machine, Block&, AsyncOperation& o) {
+bool read_box(Model& machine, Block& block, AsyncOperation& o) {
   const Box box = box_in(o);
   const u32 width = box.map.element_bytes(), pitch = box.row_bytes();
   o.bytes.assign(u64{box.rows()} * pitch, std::byte{0});
   fill(box.map, o.bytes);
   for_rows(box, [&](const BoxRow& row) {
     if (row.first >= row.end) return true;
-    if (box.packed()) return take_packed(machine, box, row, o), true;
+    if (box.packed()) return take_packed(machine, block, box, row, o), true;
     const Region* from = machine.region_of(row.address);
-    take_global(machine, *from, row.address - from->base(), (row.end - row.first) * width, o,
+    take_global(machine, block, *from, row.address - from->base(), (row.end - row.first) * width, o,
                 u64{row.number} * pitch + u64{row.first} * width);
     return true;
   });

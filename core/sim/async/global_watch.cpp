@@ -107,9 +107,10 @@ bool GlobalWatch::is_untold(const Region& region, u64 offset) const {
 }
 
 // By a fence between the write and here, in whichever thread (8.9.5).
-bool GlobalWatch::is_told_on_the_way(Core& x, const Region& region, u64 offset) const {
-  if (!region.watched || !x.block->order.on()) return false;
-  const Observer& who = observer(x);
+bool GlobalWatch::is_told_on_the_way(const BlockOrder& order, u32 warp, const Region& region,
+                                     u64 offset) const {
+  if (!region.watched || !order.on()) return false;
+  const Observer& who = order.of(warp);
   return model_->accesses_of(region).any_writer(
       offset, offset + 1, [&](u64, u64, const Shadow::Touch& by) {
         return !by.operation && who.is_told_of_global(by.agent, by.epoch);
@@ -135,7 +136,9 @@ void GlobalWatch::watch_untold(Core& x, int lane, const AsyncOperation& o) {
   o.work->pieces(o, [&](const GlobalRange& piece) {
     for (u64 at = piece.begin; at < piece.end; at += region.grain()) {
       const u64 offset = at - region.base();
-      if (!is_untold(region, offset) || is_told_on_the_way(x, region, offset)) continue;
+      if (!is_untold(region, offset) ||
+          is_told_on_the_way(x.block->order, x.warp->index, region, offset))
+        continue;
       const Writer writer = region.writer(offset);
       model_->reports.hazard(x, lane, "missing_proxy_fence", writer.pc(), [&] {
         Report r;

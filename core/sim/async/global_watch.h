@@ -29,6 +29,9 @@ class GlobalWatch {
   void watch_global(Core& x, const MemoryAccess& access, const Region& region);
   // Was this byte written by a thread that has not told the async proxy since?
   bool is_untold(const Region& region, std::uint64_t offset) const;
+  // Or has somebody told it on the way to this warp?
+  bool is_told_on_the_way(const BlockOrder& order, std::uint32_t warp, const Region& region,
+                          std::uint64_t offset) const;
   // An operation begins to use global memory, and may have come to where it does no more.
   void enter_global(Core& x, int lane, AsyncOperation& operation);
   void leave_global(AsyncOperation& operation);
@@ -36,7 +39,6 @@ class GlobalWatch {
  private:
   GlobalWatch(const GlobalWatch&) = default;
   void watch_untold(Core& x, int lane, const AsyncOperation& operation);
-  bool is_told_on_the_way(Core& x, const Region& region, std::uint64_t offset) const;
   void watch_others(Core& x, int lane, const AsyncOperation& operation);
   bool was_told(Writer writer, std::uint32_t time, Proxy proxy) const;
 

@@ -198,6 +198,11 @@ bool is_through(const Mbarrier& b, const PassedWait& w) {
                      [&](const Released& part) { return part.view.behind.of(w.agent) >= w.epoch; });
 }
 
+// The phase before this one.
+std::string phase_text(u64 phase) {
+  return phase == 0 ? "the fresh mbarrier" : fmt::format("phase {}", phase - 1);
+}
+
 // A phase that completes although somebody may not have come to the wait for the one before: then
 // that wait is for a later one. It is so in every order in which the phase completes, while only
 // some show it.
@@ -211,14 +216,15 @@ void look_for_early_completion(Model& machine, Block& block, u32 offset, const M
       Report r;
       r.sentence = fmt::format(
           "{} completes phase {} of {}, and nothing says that warp {} is through with its wait for "
-          "phase {} at {}: coming later, it would wait for phase {}",
+          "{} at {}: coming later, it would wait for phase {}",
           actor_text(machine, block, who), b.phase - 1, mbarrier_name(machine, offset),
-          w.thread / 32, b.phase - 2, line_text(machine, block, w.thread, w.pc), b.phase);
+          w.thread / 32, phase_text(b.phase - 1), line_text(machine, block, w.thread, w.pc),
+          b.phase);
       r.expected = fmt::format(
           "an arrival, or a barrier, by which whoever completes phase {} knows that all have "
           "waited "
-          "for phase {}",
-          b.phase - 1, b.phase - 2);
+          "for {}",
+          b.phase - 1, phase_text(b.phase - 1));
       r.found = "a phase that may complete before all have waited for the one before";
       r.evidence = evidence_at(mbarrier_at(block, offset));
       r.evidence.parties = {
@@ -242,6 +248,14 @@ bool complete_phase(Model& machine, Block& block, u32 offset, Mbarrier& b, Mbarr
     b.came_before = std::exchange(b.came, {});
     b.by_threads_before = std::exchange(b.by_threads, true);
     b.completed_by = machine.step_of(home_of(machine, block, who), who.thread / 32, who.pc);
+    for (const BlockOrder::Arrival& a : std::exchange(b.raised, {})) {
+      const bool before = std::any_of(
+          b.completed.parts.begin(), b.completed.parts.end(),
+          [&](const Released& part) { return part.view.behind.of(a.agent) >= a.epoch; });
+      if (!before) {
+        machine.order_log->may_change(Reversal::Kind::mbarrier, a.step, b.completed_by);
+      }
+    }
   }
   b.tensor_completed = std::move(b.tensor_arriving);
   b.tensor_arriving = {};
@@ -544,7 +558,7 @@ bool init_mbarrier(Model& machine, Block& block, u32 offset, u32 count, Actor wh
     b.made_when = block.order.of(who.thread / 32).epoch();
     b.agent = block.order.agent(Completer::mbarrier, offset);
     b.round = block.order.next_epoch();
-    b.place = (block.number + 1) << 32 | offset;
+    b.place = u64{1} << 63 | block.number << 32 | offset;
   }
   store(machine, block, offset, b, pack({count, count, 0, false}), who);
   block.mbarriers[offset] = std::move(b);
@@ -588,7 +602,12 @@ void log_signal(Model& machine, Block& block, u32 offset, Mbarrier& b, const Sig
     b.by_threads = false;
     return;
   }
-  b.came.push_back({me.me(), me.epoch(), step});
+  // Whoever raises the count alone must be behind nobody who completes the phase without it.
+  if (!what.arrivals) {
+    if (what.expected_bytes || what.further) b.raised.push_back({me.me(), me.epoch(), step});
+  } else {
+    b.came.push_back({me.me(), me.epoch(), step});
+  }
   machine.order_log->step(home.number, warp, step_at(block, offset, b.phase, 1));
 }
 
@@ -667,7 +686,6 @@ void note_completion(Mbarrier& b, Agent agent, u32 epoch) {
 }
 
 bool note_wait(Mbarrier& b, Agent agent, u32 epoch, u32 thread, u32 pc) {
-  if (b.phase == 0) return false;
   const PassedWait now{agent, epoch, b.phase, thread, pc};
   for (PassedWait& w : b.waited) {
     if (!(w.agent == agent)) continue;
@@ -688,8 +706,12 @@ void hear_completions(Block& block, const Observer& who, const View& view) {
 }
 
 bool knows_completion(const Mbarrier& b, const Observer& who) {
-  return b.phase == 0 || std::any_of(b.known.begin(), b.known.end(), [&](const Knowledge& k) {
-           return k.phases >= b.phase && who.may_have_seen(k.agent, k.epoch);
+  return knows_phases(b, who, b.phase);
+}
+
+bool knows_phases(const Mbarrier& b, const Observer& who, u64 phases) {
+  return phases == 0 || std::any_of(b.known.begin(), b.known.end(), [&](const Knowledge& k) {
+           return k.phases >= phases && who.may_have_seen(k.agent, k.epoch);
          });
 }
 

@@ -111,6 +111,7 @@ struct Mbarrier {
   // Where orders are logged: the threads that arrived in this phase and in the one before, whether
   // nobody else did, and who completed that.
   std::vector<BlockOrder::Arrival> came, came_before;
+  std::vector<BlockOrder::Arrival> raised;  // the count of this phase, with no arrival
   bool by_threads = true, by_threads_before = true;
   RunStep completed_by;
   TensorClock tensor_arriving, tensor_completed;  // the same of tcgen05
@@ -160,6 +161,8 @@ void note_completion(Mbarrier& b, Agent agent, std::uint32_t epoch);
 // The same of all mbarriers of the block, by way of what others had done and seen.
 void hear_completions(Block& block, const Observer& who, const View& view);
 bool knows_completion(const Mbarrier& b, const Observer& who);
+// The same of so many phases.
+bool knows_phases(const Mbarrier& b, const Observer& who, std::uint64_t phases);
 // A warp has waited for the phase before the current one. Answers whether it had not done so yet.
 bool note_wait(Mbarrier& b, Agent agent, std::uint32_t epoch, std::uint32_t thread,
                std::uint32_t pc);

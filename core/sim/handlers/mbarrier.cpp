@@ -271,6 +271,12 @@ void acquire(Core& x, int lane, Mbarrier& b, const ptx::Modifiers& how) {
   x.block->tensor.synchronise(x.warp->index, b.tensor_completed);
   if (!x.block->order.on()) return;
   Observer& me = observer(x);
+  // By parity it could mean a phase further back as well, did it not know of that.
+  if (x.machine->order_log && how.has(Field::parity) && b.phase > 1 &&
+      !knows_phases(b, me, b.phase - 1)) {
+    x.machine->order_log->may_change(Reversal::Kind::mbarrier, b.completed_by,
+                                     x.machine->step_of(*x.block, x.warp->index, x.pc));
+  }
   note_completion(b, me.me(), me.epoch());
   const u32 thread = x.warp->index * 32 + static_cast<u32>(lane);
   const bool fresh = note_wait(b, me.me(), me.epoch(), thread, x.pc);

@@ -96,6 +96,14 @@ Flow set_registers(Core& x, const Code& c, Mask m) {
   RegisterPool& pool = x.block->registers_free;
   if (more && pool.free < mine.registers - warp.registers) return wait_here(x, m, Wait::registers);
   watch_warpgroup(x, mine);
+  if (x.machine->order_log) {
+    const auto& before = pool.changes[warp.index / 4];
+    const auto last =
+        before.begin() + std::min<std::ptrdiff_t>(warp.register_changes, std::ssize(before));
+    if (std::any_of(before.begin(), last, [](const RegisterChange& c) { return c.more; })) {
+      x.machine->order_log->blind("who gets registers first is not tried otherwise: setmaxnreg");
+    }
+  }
   pool.free += warp.registers - mine.registers;
   warp.registers = mine.registers;
   auto& known = pool.changes[warp.index / 4];

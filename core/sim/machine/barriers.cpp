@@ -43,6 +43,10 @@ void finish_barriers(Model& machine, Block& block) {
     if (b.arrived == 0 || b.arrived < wanted) continue;
     machine.recording.note_phase(block, Unit::barrier, id, 0);
     machine.scheduler.pass_barrier(block, id);
+    // Those that have exited were before them.
+    for (const Warp& w : block.warps) {
+      if (block.order.on() && !w.live) b.view.behind.join(block.order.of(w.index).behind());
+    }
     std::uint32_t released = 0;
     for (Warp& w : block.warps) {
       for (Split& s : w.splits) {

@@ -54,6 +54,11 @@ Block* reach(Core& x, int lane, u32 rank) {
               "a rank in the cluster", "no such CTA");
   }
   if (peer == x.block) return peer;
+  if (x.machine->order_log && x.block->order.on()) {
+    const Observer& me = x.block->order.of(x.warp->index);
+    peer->order.reached_by.push_back(
+        {me.me(), me.epoch(), x.machine->step_of(*x.block, x.warp->index, x.pc)});
+  }
   if (peer->ended && (goes_unnoticed(x) || could_be_in_time(x, *peer))) {
     x.reports->hazard(x, lane, "peer_exited", x.pc, [&] {
       Report r;

@@ -318,9 +318,22 @@ void Scheduler::next_turn() {
   if (model_->blocks[current_].ended) next_member();
 }
 
+// Whoever accessed the block's memory from another one must have been before its end.
+void Scheduler::log_end() {
+  Block& block = model_->blocks[current_];
+  if (!model_->order_log || !block.order.on()) return;
+  VectorClock behind;
+  for (const Warp& w : block.warps) behind.join(block.order.of(w.index).behind());
+  for (const BlockOrder::Arrival& a : block.order.reached_by) {
+    if (behind.of(a.agent) >= a.epoch) continue;
+    model_->order_log->may_change(Reversal::Kind::exit, a.step, a.step);
+  }
+}
+
 // All threads of the current block have exited. Where the last of its cluster has ended, the next
 // one comes in its place.
 void Scheduler::end_block() {
+  log_end();
   model_->dispatcher.end_block();
   model_->blocks[current_].ended = true;
   turn_left_ = model_->options.block_turn;

@@ -69,6 +69,7 @@ class Scheduler {
 
   void next_turn();
   void end_block();
+  void log_end();
   void next_member();
   bool cluster_goes_on(const Block& block);
   bool end_warp_turn(Block& block, bool in_vain);

@@ -321,6 +321,11 @@ void meet_peer(Core& x) {
   x.block->tensor.synchronise(x.warp->index, all);
 }
 
+// A place of shared memory among those of global memory: above all addresses.
+u64 key_of(const Block& owner, u64 offset) {
+  return u64{1} << 63 | owner.number << 32 | offset;
+}
+
 // What an access that synchronises tells others, and is told, at `flag` (8.8, "Release and acquire
 // patterns"). A write ends what was told there before it; an atomic passes on what reaches it.
 void meet_at(Observer& me, Token& flag, u64 place, Shadow::Kind kind, const ptx::Instruction& i,
@@ -353,14 +358,25 @@ void meet_at(Observer& me, Token& flag, u64 place, Shadow::Kind kind, const ptx:
 
 namespace {
 
-// Does the order of such operations at one place mean nothing to anybody? Of sums of integers, and
-// of those that answer nothing.
-bool commutes(const ptx::Instruction& i) {
+// Of operations whose order at one place means nothing to anybody a number that those have in
+// common which commute: sums and extremes of integers, that answer nothing. 0: it means something.
+std::uint32_t alike(const ptx::Instruction& i) {
   const ptx::Class of = ptx::class_of(i.modifiers.type());
   const bool whole = of == ptx::Class::signed_integer || of == ptx::Class::unsigned_integer ||
                      of == ptx::Class::bits;
-  const ptx::Operation how = i.modifiers.operation();
-  return i.op == ptx::Op::red && whole && how != ptx::Operation::exch && how != ptx::Operation::cas;
+  if (i.op != ptx::Op::red || !whole) return 0;
+  switch (i.modifiers.operation()) {
+    case ptx::Operation::add:
+    case ptx::Operation::min:
+    case ptx::Operation::max:
+    case ptx::Operation::and_:
+    case ptx::Operation::or_:
+    case ptx::Operation::xor_:
+      return static_cast<std::uint32_t>(i.modifiers.operation()) << 8 |
+             static_cast<std::uint32_t>(i.modifiers.type());
+    default:
+      return 0;
+  }
 }
 
 // Who accessed the place before, and could have come later. `writes` or reads alone: what reads
@@ -368,17 +384,17 @@ bool commutes(const ptx::Instruction& i) {
 void log_flag(Core& x, u64 place, Shadow::Kind kind, const ptx::Instruction& i) {
   const Observer& me = observer(x);
   const VectorClock clock = me.behind();
-  FlagAccess now{me.me(), me.epoch(), kind != Shadow::Kind::read, commutes(i) ? x.pc + 1 : 0,
+  FlagAccess now{me.me(), me.epoch(), kind != Shadow::Kind::read, alike(i),
                  x.machine->step_of(*x.block, x.warp->index, x.pc)};
   std::vector<FlagAccess>& all = x.machine->flag_accesses[place];
   for (const FlagAccess& a : all) {
     if (!a.writes && !now.writes) continue;
     if (a.agent == now.agent || clock.of(a.agent) >= a.epoch) continue;
-    if (a.adds && now.adds) continue;
+    if (a.adds && a.adds == now.adds) continue;
     x.machine->order_log->may_change(Reversal::Kind::memory, a.step, now.step);
   }
   const auto same = [&](const FlagAccess& a) {
-    return a.agent == now.agent && (now.writes || !a.writes);
+    return a.agent == now.agent && (now.writes ? !now.adds || a.adds == now.adds : !a.writes);
   };
   all.erase(std::remove_if(all.begin(), all.end(), same), all.end());
   all.push_back(now);
@@ -424,11 +440,13 @@ void watch_access(Core& x, const Code& c, Shadow::Kind kind, Region& region, Mas
         tensor.tell(x.warp->index, met);
       }
       if (x.machine->order_log) {
-        log_flag(x, shared ? (owner.number + 1) << 32 | offsets[lane] : address, kind, i);
+        for (u64 at = 0; at < bytes; at += 4) {
+          log_flag(x, (shared ? key_of(owner, offsets[lane]) : address) / 4 + at / 4, kind, i);
+        }
       }
       Token& flag = shared ? owner.order.flags[offsets[lane]] : x.machine->flags[address];
-      meet_at(observer(x), flag, shared ? (owner.number + 1) << 32 | offsets[lane] : address, kind,
-              i, access.scope, deed(x, lane));
+      meet_at(observer(x), flag, shared ? key_of(owner, offsets[lane]) : address, kind, i,
+              access.scope, deed(x, lane));
     }
     meet_peer(x);
   }

@@ -13,6 +13,7 @@ void BlockOrder::start(Home home, u32 warps, u64 shared_bytes) {
   epochs_ = 0;
   flags.clear();
   came = came_before = {};
+  reached_by.clear();
   shared.start(warps ? shared_bytes : 0);
 }
 

@@ -1,5 +1,6 @@
 #include "core/sim/order/order_log.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace tilescope::sim {
@@ -22,6 +23,10 @@ void OrderLog::step(std::uint64_t block, std::uint32_t warp, std::uint64_t what)
 void OrderLog::may_change(Reversal::Kind kind, const RunStep& earlier, const RunStep& later) {
   if (!known_.try_emplace({earlier.pc, later.pc}, true).second) return;
   reversals_.push_back({kind, earlier, later});
+}
+
+void OrderLog::blind(const std::string& why) {
+  if (std::find(blinds_.begin(), blinds_.end(), why) == blinds_.end()) blinds_.push_back(why);
 }
 
 std::uint64_t OrderLog::trace() const {

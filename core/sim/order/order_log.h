@@ -10,6 +10,7 @@
 //     it does not come behind what completed the phase before
 //   an arrival at a barrier of the CTA, likewise
 //   accesses of one place of memory that synchronise, of which one writes
+//   an access of another CTA's shared memory, and the end of that CTA
 //
 // A wait for a phase that may be over too early is a hazard of its own (phase_too_early).
 #pragma once
@@ -32,7 +33,7 @@ struct RunStep {
 };
 
 struct Reversal {
-  enum class Kind : std::uint8_t { mbarrier, barrier, memory };
+  enum class Kind : std::uint8_t { mbarrier, barrier, memory, exit };
   Kind kind = Kind::mbarrier;
   RunStep earlier, later;
 };
@@ -54,7 +55,11 @@ class OrderLog {
   // The two could change places. Once for the two instructions.
   void may_change(Reversal::Kind kind, const RunStep& earlier, const RunStep& later);
 
+  // Something that may go otherwise, of which nothing is followed: in words, once.
+  void blind(const std::string& why);
+
   const std::vector<Reversal>& reversals() const { return reversals_; }
+  const std::vector<std::string>& blinds() const { return blinds_; }
   // What every warp did, whenever: two runs in which it is the same differ by their order alone.
   std::uint64_t trace() const;
   std::uint64_t steps() const { return steps_; }
@@ -68,6 +73,7 @@ class OrderLog {
   std::map<std::pair<std::uint64_t, std::uint32_t>, Part> warps_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> known_;  // by their instructions
   std::vector<Reversal> reversals_;
+  std::vector<std::string> blinds_;
   std::uint64_t steps_ = 0;
 };
 

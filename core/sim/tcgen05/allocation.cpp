@@ -121,6 +121,9 @@ bool may_allocate(Core& x, u32 columns) {
 }
 
 Flow wait_for_columns(Core& x) {
+  if (x.machine->order_log) {
+    x.machine->order_log->blind("who gets columns of TMEM first is not tried otherwise");
+  }
   Split& s = x.warp->splits[x.split];
   s.pc = x.pc;
   s.wait = Wait::columns;
