@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -69,7 +70,12 @@ class FakeBackend : public Backend {
       if (size == card.sizes.end()) {
         return Error{ErrorKind::usage, "add has no option --" + option.first + ".", ""};
       }
-      size->value = std::stoll(option.second);
+      const std::string& text = option.second;
+      const auto [end, error] =
+          std::from_chars(text.data(), text.data() + text.size(), size->value);
+      if (error != std::errc() || end != text.data() + text.size()) {
+        return Error{ErrorKind::usage, "--" + option.first + " takes a number.", ""};
+      }
     }
     for (const char* tensor : {"A", "B"}) {
       card.tensors.push_back({tensor, "f32", "random, seed 0", counting(card, 1)});
