@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 
@@ -174,7 +175,7 @@ TEST(Proof, LetsSumsChangePlaces) {
 }
 
 // What a thread does may hang on whether a phase is complete when it looks.
-TEST(Proof, TriesBothAnswersOfAWait) {
+TEST(Proof, KnowsWaitsThatAreNoLoops) {
   const std::string body = R"(
 	setp.eq.u32 p, w, 0;
 	@p ret;
@@ -196,13 +197,20 @@ ARRIVE:
     out.replace(out.find("EXTRA"), 5, extra);
     return of_body(out);
   };
-  EXPECT_EQ(with("").verdict(), Verdict::proved);
+  // Whether it hangs on that cannot be seen from what it did.
+  for (const char* extra : {"", "mbarrier.arrive.shared.b64 s, [other];"}) {
+    const Proof proof = with(extra);
+    EXPECT_EQ(proof.verdict(), Verdict::open);
+    ASSERT_FALSE(proof.reasons().empty());
+    EXPECT_NE(proof.reasons()[0].find("whether a phase is complete when it asks"),
+              std::string::npos)
+        << proof.reasons()[0];
+  }
   const Proof other = with("mbarrier.arrive.shared.b64 s, [other];");
-  EXPECT_EQ(other.verdict(), Verdict::open);
-  ASSERT_FALSE(other.reasons().empty());
-  EXPECT_NE(other.reasons()[0].find("with each wait refused once its warps did other steps"),
-            std::string::npos)
-      << other.reasons()[0];
+  const auto is_seen = [](const std::string& reason) {
+    return reason.find("with each wait refused once its warps did other steps") != reason.npos;
+  };
+  EXPECT_TRUE(std::any_of(other.reasons().begin(), other.reasons().end(), is_seen));
 }
 
 TEST(Proof, ShowsNothingOfWhoReadsAClock) {

@@ -249,13 +249,14 @@ bool complete_phase(Model& machine, Block& block, u32 offset, Mbarrier& b, Mbarr
     b.by_threads_before = std::exchange(b.by_threads, true);
     b.completed_by = machine.step_of(home_of(machine, block, who), who.thread / 32, who.pc);
     for (const BlockOrder::Arrival& a : std::exchange(b.raised, {})) {
-      const bool before = std::any_of(
-          b.completed.parts.begin(), b.completed.parts.end(),
-          [&](const Released& part) { return part.view.behind.of(a.agent) >= a.epoch; });
+      const bool before =
+          std::any_of(b.needed.begin(), b.needed.end(),
+                      [&](const VectorClock& behind) { return behind.of(a.agent) >= a.epoch; });
       if (!before) {
         machine.order_log->may_change(Reversal::Kind::mbarrier, a.step, b.completed_by);
       }
     }
+    b.needed.clear();
   }
   b.tensor_completed = std::move(b.tensor_arriving);
   b.tensor_arriving = {};
@@ -598,6 +599,7 @@ void log_signal(Model& machine, Block& block, u32 offset, Mbarrier& b, const Sig
   if (!comes_behind(b, clock)) {
     machine.order_log->may_change(Reversal::Kind::mbarrier, b.completed_by, step);
   }
+  if (what.arrivals && (!who.operation || what.seen)) b.needed.push_back(clock);
   if (who.operation) {
     b.by_threads = false;
     return;

@@ -112,6 +112,7 @@ struct Mbarrier {
   // nobody else did, and who completed that.
   std::vector<BlockOrder::Arrival> came, came_before;
   std::vector<BlockOrder::Arrival> raised;  // the count of this phase, with no arrival
+  std::vector<VectorClock> needed;          // what each arrival that it waited for came behind
   bool by_threads = true, by_threads_before = true;
   RunStep completed_by;
   TensorClock tensor_arriving, tensor_completed;  // the same of tcgen05

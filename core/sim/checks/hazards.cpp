@@ -298,6 +298,15 @@ void watch_in(Core& x, Block& block, const MemoryAccess& access) {
                                       access.warp * 32 + static_cast<std::uint32_t>(lane), x.pc);
     }
   }
+  if (machine.order_log && access.kind == Shadow::Kind::read) {
+    for (Mask rest = access.mask; rest; rest &= rest - 1) {
+      const auto begin = static_cast<std::uint32_t>(access.offsets[__builtin_ctz(rest)]);
+      const auto at = block.mbarriers.lower_bound(begin < 8 ? 0 : begin - 7);
+      if (at != block.mbarriers.end() && at->first < begin + access.bytes) {
+        machine.order_log->blind("it reads the bits of an mbarrier");
+      }
+    }
+  }
   look_at(x, block.order.shared, {&block, nullptr}, access);
 }
 

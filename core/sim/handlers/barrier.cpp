@@ -140,9 +140,9 @@ Scope fence_scope(const ptx::Modifiers& how) {
   }
 }
 
-// Those of fence.sc are in one order (8.9.3, "Fence-SC order"): here that of the run.
-template <bool sc>
-Flow fence(Core& x, const Code&, Mask m) {
+// A fence.sc is a fence.acq_rel here: which of two comes first in their order (8.9.3, "Fence-SC
+// order") nothing says, so that what hangs on it alone is unordered.
+Flow fence(Core& x, const Code&, Mask) {
   if (!x.block->order.on()) return Flow::next;
   const ptx::Modifiers& how = x.machine->program().code[x.pc].modifiers;
   const Scope scope = fence_scope(how);
@@ -155,10 +155,6 @@ Flow fence(Core& x, const Code&, Mask m) {
   const std::uint8_t order = how[ptx::Field::order];
   if (order != only_releases) me.fence_acquire(scope);
   if (order != only_acquires) me.fence_release(scope);
-  if (!sc) return Flow::next;
-  const Deed by = deed(x, __builtin_ctz(m));
-  me.acquire(x.machine->fences, scope, by);
-  me.release(x.machine->fences, scope, by);
   return Flow::next;
 }
 
@@ -197,11 +193,7 @@ Flow fence_elsewhere(Core&, const Code&, Mask) {
 }
 
 Handler fence_handler(const ptx::Modifiers& how) {
-  if (!how.has(ptx::Field::proxy)) {
-    constexpr std::uint8_t sc = 6;  // word of Field::order; membar is one (9.7.13.4)
-    const bool is_membar = how.operation() != ptx::Operation::none;
-    return is_membar || how[ptx::Field::order] == sc ? fence<true> : fence<false>;
-  }
+  if (!how.has(ptx::Field::proxy)) return fence;
   const std::string_view proxy = ptx::words_of(ptx::Field::proxies)[how[ptx::Field::proxies] - 1u];
   if (proxy == "tensormap::generic") {
     const bool asks = ptx::words_of(ptx::Field::order)[how[ptx::Field::order] - 1u] == "acquire";

@@ -44,11 +44,10 @@ struct Grid {
   Dim3 cluster;
   std::uint32_t cluster_size = 1;
 
-  // Who has seen what, beyond one block (core/sim/order): operations, accesses of global memory
-  // that synchronise, by address, and fence.sc.
+  // Who has seen what, beyond one block (core/sim/order): operations, and accesses of global memory
+  // that synchronise, by address.
   Completions completions;
   std::map<std::uint64_t, Token> flags;
-  Token fences;
   std::vector<Shadow> accesses;       // of the regions that are watched
   std::optional<OrderLog> order_log;  // with Options::logs_order
   std::map<std::uint64_t, std::vector<FlagAccess>> flag_accesses;  // with it: of each flag, by warp

@@ -175,6 +175,9 @@ Flow allocate(Core& x, const Code& c, Mask m) {
   const Flow flow = whole_warp(x, m);
   if (flow != Flow::next) return flow;
   const u32 columns = columns_of(x, c, "tcgen05.alloc");
+  if (x.machine->order_log && x.block->tensor.largest) {
+    x.machine->order_log->blind("who gets columns of TMEM first is not tried otherwise");
+  }
   u64 offset = 0;
   if (!columns || !may_allocate(x, columns) || !destination(x, c, offset)) return Flow::fault;
   if (is_of_pair(x)) return allocate_in_pair(x, columns, offset);
