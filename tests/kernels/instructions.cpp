@@ -23,7 +23,7 @@ bool read_instruction(const std::string& line, const std::vector<std::string>& n
     const std::size_t end = s.find_first_of(" \t;");
     x.name = name;
     x.opcode = s.substr(0, end);
-    x.rest = trimmed(s.substr(end));
+    x.rest = trimmed(s.substr(end, s.find("//") - end));
     return true;
   }
   return false;

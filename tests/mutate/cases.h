@@ -23,7 +23,7 @@ struct Case {
   std::set<std::string> known;      // key_of what is told of it unchanged, in any of the orders
   std::vector<std::string> lines;   // of its PTX
   std::vector<Instruction> places;  // that synchronise or move data
-  std::vector<Mutation> changes;
+  std::vector<Mutation> changes;    // of what is executed
 };
 
 const std::vector<std::string>& case_names();

@@ -311,10 +311,9 @@ class More {
         ring = ring || (has(lines_[i], "selp") && has(lines_[i], ", 0, ") &&
                         has(lines_[i], ", " + predicate + ";"));
       }
-      if (!ring) continue;
+      if (!ring || std::stoi(count) < 1) continue;
       for (const int by : {-1, 1}) {
         const int is = std::stoi(count) + by;
-        if (is < 0) continue;
         other(by < 0 ? "one stage less in" : "one stage more in", x,
               fmt::format("{}{};", before, is), fmt::format("made to begin anew at {}", is));
       }

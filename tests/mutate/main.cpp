@@ -96,11 +96,13 @@ std::size_t try_legal(const Case& c, const Asked& asked) {
   const std::vector<Mutation> variants = legal_variants(c);
   std::vector<const Mutation*> changes;
   for (const Mutation& m : variants) changes.push_back(&m);
-  const std::vector<Trial> trials = try_apart(c, changes, asked.jobs);
+  const std::vector<Trial> trials = try_apart(c, changes, asked.jobs, long_patience);
   std::size_t bad = 0;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const Trial& t = trials[i];
-    if (t.verdict == Verdict::unchanged || t.verdict == Verdict::noted) continue;
+    if (t.verdict == Verdict::unchanged || t.verdict == Verdict::idle ||
+        t.verdict == Verdict::noted)
+      continue;
     ++bad;
     fmt::print("{}, {}: {} {}: {} at PTX line {}: {}\n", c.name, variants[i].kind,
                name_of(t.verdict), t.order, t.report, t.line, t.sentence);

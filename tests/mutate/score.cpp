@@ -141,6 +141,9 @@ void Score::add(const Mutant& m) {
     case Verdict::endless:
       ++endless;
       break;
+    case Verdict::idle:
+      ++equivalent;
+      break;
     case Verdict::noted:
     case Verdict::unchanged:
       if (m.rule) {

@@ -115,7 +115,8 @@ struct Child {
   int pipe = -1;
 };
 
-Child begin(const Case& c, const Mutation& change, std::size_t index, pid_t& id) {
+Child begin(const Case& c, const Mutation& change, std::uint64_t patience, std::size_t index,
+            pid_t& id) {
   int ends[2];
   if (pipe(ends) != 0) std::abort();
   id = fork();
@@ -126,7 +127,7 @@ Child begin(const Case& c, const Mutation& change, std::size_t index, pid_t& id)
     setrlimit(RLIMIT_CPU, &limit);
     const rlimit none{0, 0};
     setrlimit(RLIMIT_CORE, &none);
-    std::string text = packed(try_here(c, change, tried_orders()));
+    std::string text = packed(try_here(c, change, tried_orders(), patience));
     text.resize(std::min<std::size_t>(text.size(), 32768));  // a pipe takes that without a reader
     const bool written = write(ends[1], text.data(), text.size()) == ssize_t(text.size());
     _exit(written ? 0 : 1);
@@ -157,8 +158,8 @@ Trial end(const Child& child, int status) {
 }  // namespace
 
 std::string name_of(Verdict verdict) {
-  static const char* const names[] = {"named",     "refused", "wrong",  "noted",
-                                      "unchanged", "endless", "crashed"};
+  static const char* const names[] = {"named",     "refused", "wrong",   "noted",
+                                      "unchanged", "idle",    "endless", "crashed"};
   return names[static_cast<std::size_t>(verdict)];
 }
 
@@ -167,7 +168,58 @@ std::string name_of(Where where) {
   return names[static_cast<std::size_t>(where)];
 }
 
-Trial try_here(const Case& c, const Mutation& change, const std::vector<sim::Options>& orders) {
+namespace {
+
+// Of a change of an instruction of registers alone, "xor.b32 %r1, ..." or "setp.eq.s32 %p1, ...",
+// two more that say whether it can come to anything in this launch: its result compared with the
+// unchanged one, with a trap where they differ; and what nobody has written in its place. Without
+// edits: it is not such a change.
+std::pair<Mutation, Mutation> probes(const Case& c, const Mutation& change) {
+  std::pair<Mutation, Mutation> out{change, change};
+  out.first.edits.clear(), out.second.edits.clear();
+  const std::string line = trimmed(c.lines[change.line - 1]);
+  const bool predicate = begins(line, "setp.");
+  const bool of_registers = predicate || begins(line, "xor.b32") || begins(line, "selp.b32");
+  if (!of_registers || change.edits.size() != 1) return out;
+  const std::string changed = trimmed(change.edits.front().second);
+  const std::size_t from = changed.find_first_of(" \t"), comma = changed.find(',');
+  if (comma == std::string::npos) return out;  // dropped
+  const std::string result = trimmed(changed.substr(from, comma - from));
+  const char* type = predicate ? "pred" : "b32";
+  const std::uint32_t at = change.line - 1;
+  const std::string differ = predicate ? fmt::format("xor.pred differs, {}, other;", result)
+                                       : fmt::format("setp.ne.u32 differs, {}, other;", result);
+  out.first.edits.emplace_back(
+      at, fmt::format("\t{{ .reg .{} other; .reg .pred differs; {} other{} {} {} @differs trap; }}",
+                      type, changed.substr(0, from), changed.substr(comma), line, differ));
+  out.second.edits.emplace_back(
+      at, fmt::format("\t{{ .reg .{0} nobody; mov.{0} {1}, nobody; }}", type, result));
+  return out;
+}
+
+// Until something is told that is not told of the kernel unchanged, or comes out wrong.
+Trial try_orders(const Case& c, const Mutation& change, const std::vector<sim::Options>& orders,
+                 std::uint64_t patience);
+
+}  // namespace
+
+Trial try_here(const Case& c, const Mutation& change, const std::vector<sim::Options>& orders,
+               std::uint64_t patience) {
+  Trial t = try_orders(c, change, orders, patience);
+  if (t.verdict != Verdict::unchanged) return t;
+  const auto [same, undefined] = probes(c, change);
+  for (const Mutation& probe : {same, undefined}) {
+    if (probe.edits.empty()) return t;
+    if (try_orders(c, probe, orders, patience).verdict == Verdict::unchanged)
+      t.verdict = Verdict::idle;
+  }
+  return t;
+}
+
+namespace {
+
+Trial try_orders(const Case& c, const Mutation& change, const std::vector<sim::Options>& orders,
+                 std::uint64_t patience) {
   Trial t;
   t.verdict = Verdict::unchanged;
   Job job = c.job;
@@ -189,7 +241,7 @@ Trial try_here(const Case& c, const Mutation& change, const std::vector<sim::Opt
       if (!lines.empty()) t.line = lines.front();
       return t;
     }
-    const RunState state = machine->run(20 * c.instructions + 100'000);
+    const RunState state = machine->run(20 * c.instructions + patience);
     for (const Report& r : machine->reports()) {
       if (c.known.count(key_of(r))) continue;
       if (r.weight != Weight::note) {
@@ -209,15 +261,16 @@ Trial try_here(const Case& c, const Mutation& change, const std::vector<sim::Opt
   return t;
 }
 
+}  // namespace
+
 std::vector<Trial> try_apart(const Case& c, const std::vector<const Mutation*>& changes,
-                             std::size_t jobs,
-                             const std::function<void(std::size_t, const Trial&)>& done) {
+                             std::size_t jobs, std::uint64_t patience) {
   std::vector<Trial> out(changes.size());
   std::map<pid_t, Child> running;
   for (std::size_t next = 0; next < changes.size() || !running.empty();) {
     if (next < changes.size() && running.size() < jobs) {
       pid_t id = 0;
-      const Child child = begin(c, *changes[next], next, id);
+      const Child child = begin(c, *changes[next], patience, next, id);
       running.emplace(id, child);
       ++next;
       continue;
@@ -230,7 +283,6 @@ std::vector<Trial> try_apart(const Case& c, const std::vector<const Mutation*>& 
     out[index] = end(at->second, status);
     locate(c, *changes[index], out[index]);
     running.erase(at);
-    if (done) done(index, out[index]);
   }
   return out;
 }

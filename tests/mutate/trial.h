@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
@@ -17,6 +16,7 @@ enum class Verdict : std::uint8_t {
   wrong,      // another result, and nothing told
   noted,      // the right result in all orders, and a note that was not there
   unchanged,  // the right result in all orders, and nothing told
+  idle,       // the same, and the changed value is what it was, or is not used, in this launch
   endless,    // twenty times as many instructions, or a minute, and nothing told
   crashed,    // the simulator itself
   count_
@@ -39,11 +39,15 @@ struct Trial {
   Where told = Where::nowhere;        // of `line` and the others, the nearest
 };
 
-Trial try_here(const Case& c, const Mutation& change, const std::vector<sim::Options>& orders);
+// Instructions that a changed kernel may take beyond twenty times its own. Whoever waits by asking
+// in turns for what another CTA brings takes more.
+constexpr std::uint64_t usual_patience = 100'000, long_patience = 20'000'000;
 
-// Each in a process of its own, `jobs` at a time; `done` hears of each as it ends.
+Trial try_here(const Case& c, const Mutation& change, const std::vector<sim::Options>& orders,
+               std::uint64_t patience = usual_patience);
+
+// Each in a process of its own, `jobs` at a time.
 std::vector<Trial> try_apart(const Case& c, const std::vector<const Mutation*>& changes,
-                             std::size_t jobs,
-                             const std::function<void(std::size_t, const Trial&)>& done = {});
+                             std::size_t jobs, std::uint64_t patience = usual_patience);
 
 }  // namespace tilescope::test
