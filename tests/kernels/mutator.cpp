@@ -202,8 +202,9 @@ class Changes {
   // "[%rd52, {%r814, %r63}]"
   void coordinates(const Instruction& x) {
     const std::size_t open = x.rest.find('{'), comma = x.rest.find(',', open);
-    const std::size_t close = x.rest.find('}', open);
-    if (open == std::string::npos || comma > close) return;
+    const std::size_t close = x.rest.find_first_of(",}", comma + 1);
+    if (open == std::string::npos || comma == std::string::npos || x.rest.find('}', open) < comma)
+      return;
     for (const auto& [kind, from, to, by] :
          {std::tuple{"column of", open + 1, comma, 64}, std::tuple{"row of", comma + 1, close, 64},
           std::tuple{"few columns of", open + 1, comma, 8}}) {

@@ -61,7 +61,7 @@ const std::map<std::string, Shipped, std::less<>> shipped = {
       "--tile 128x256 --cluster 2x1 --split-k 1 --m 264 --n 264 --k 376 --processors 2"}},
     {"dense_gemm_slices",
      {"dense_gemm",
-      "--tile 64x64 --cluster 1x1 --split-k 4 --m 72 --n 72 --k 632 --processors 8"}}};
+      "--tile 128x128 --cluster 2x1 --split-k 3 --m 136 --n 136 --k 1528 --processors 8"}}};
 
 Outcome<Job> shipped_case(const Shipped& s, std::string& entry) {
   const auto found = find_kernel(s.kernel);

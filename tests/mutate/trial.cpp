@@ -171,12 +171,12 @@ std::string name_of(Where where) {
 namespace {
 
 // Of a change of an instruction of registers alone, "xor.b32 %r1, ..." or "setp.eq.s32 %p1, ...",
-// two more that say whether it can come to anything in this launch: its result compared with the
-// unchanged one, with a trap where they differ; and what nobody has written in its place. Without
-// edits: it is not such a change.
-std::pair<Mutation, Mutation> probes(const Case& c, const Mutation& change) {
-  std::pair<Mutation, Mutation> out{change, change};
-  out.first.edits.clear(), out.second.edits.clear();
+// another that says whether it can come to anything in this launch: the unchanged instruction, but
+// where its result is not the changed one's it is what nobody has written. Without edits: it is not
+// such a change.
+Mutation probe_of(const Case& c, const Mutation& change) {
+  Mutation out = change;
+  out.edits.clear();
   const std::string line = trimmed(c.lines[change.line - 1]);
   const bool predicate = begins(line, "setp.");
   const bool of_registers = predicate || begins(line, "xor.b32") || begins(line, "selp.b32");
@@ -185,15 +185,14 @@ std::pair<Mutation, Mutation> probes(const Case& c, const Mutation& change) {
   const std::size_t from = changed.find_first_of(" \t"), comma = changed.find(',');
   if (comma == std::string::npos) return out;  // dropped
   const std::string result = trimmed(changed.substr(from, comma - from));
-  const char* type = predicate ? "pred" : "b32";
-  const std::uint32_t at = change.line - 1;
-  const std::string differ = predicate ? fmt::format("xor.pred differs, {}, other;", result)
-                                       : fmt::format("setp.ne.u32 differs, {}, other;", result);
-  out.first.edits.emplace_back(
-      at, fmt::format("\t{{ .reg .{} other; .reg .pred differs; {} other{} {} {} @differs trap; }}",
-                      type, changed.substr(0, from), changed.substr(comma), line, differ));
-  out.second.edits.emplace_back(
-      at, fmt::format("\t{{ .reg .{0} nobody; mov.{0} {1}, nobody; }}", type, result));
+  const std::string type = predicate ? "pred" : "b32";
+  out.edits.emplace_back(
+      change.line - 1,
+      fmt::format(
+          "\t{{ .reg .{0} other, nobody; .reg .pred differs; {1} other{2} {3} {4} differs, {5}, "
+          "other; @differs mov.{0} {5}, nobody; }}",
+          type, changed.substr(0, from), changed.substr(comma), line,
+          predicate ? "xor.pred" : "setp.ne.u32", result));
   return out;
 }
 
@@ -207,12 +206,10 @@ Trial try_here(const Case& c, const Mutation& change, const std::vector<sim::Opt
                std::uint64_t patience) {
   Trial t = try_orders(c, change, orders, patience);
   if (t.verdict != Verdict::unchanged) return t;
-  const auto [same, undefined] = probes(c, change);
-  for (const Mutation& probe : {same, undefined}) {
-    if (probe.edits.empty()) return t;
-    if (try_orders(c, probe, orders, patience).verdict == Verdict::unchanged)
-      t.verdict = Verdict::idle;
-  }
+  const Mutation probe = probe_of(c, change);
+  if (probe.edits.empty()) return t;
+  if (try_orders(c, probe, orders, patience).verdict == Verdict::unchanged)
+    t.verdict = Verdict::idle;
   return t;
 }
 
