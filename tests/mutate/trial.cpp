@@ -208,8 +208,8 @@ Trial try_here(const Case& c, const Mutation& change, const std::vector<sim::Opt
   if (t.verdict != Verdict::unchanged) return t;
   const Mutation probe = probe_of(c, change);
   if (probe.edits.empty()) return t;
-  if (try_orders(c, probe, orders, patience).verdict == Verdict::unchanged)
-    t.verdict = Verdict::idle;
+  const Verdict of_probe = try_orders(c, probe, orders, patience).verdict;
+  if (of_probe == Verdict::unchanged || of_probe == Verdict::noted) t.verdict = Verdict::idle;
   return t;
 }
 
