@@ -6,72 +6,55 @@
 #include <map>
 #include <random>
 #include <sstream>
+#include <utility>
+
+#include "tests/kernels/instructions.h"
 
 namespace tilescope::test {
+
+const std::vector<std::string> mutated_instructions = {"wgmma.fence",
+                                                       "wgmma.commit_group",
+                                                       "wgmma.wait_group",
+                                                       "wgmma.mma_async",
+                                                       "mbarrier.init",
+                                                       "mbarrier.arrive.expect_tx",
+                                                       "mbarrier.arrive",
+                                                       "mbarrier.expect_tx",
+                                                       "mbarrier.try_wait",
+                                                       "mbarrier.test_wait",
+                                                       "fence.proxy.async",
+                                                       "fence.mbarrier_init",
+                                                       "bar.sync",
+                                                       "barrier.sync",
+                                                       "bar.arrive",
+                                                       "barrier.cluster.arrive",
+                                                       "barrier.cluster.wait",
+                                                       "setmaxnreg.inc",
+                                                       "setmaxnreg.dec",
+                                                       "cp.async.bulk.commit_group",
+                                                       "cp.async.bulk.wait_group",
+                                                       "cp.async.bulk",
+                                                       "cp.async.commit_group",
+                                                       "cp.async.wait_group",
+                                                       "cp.async.wait_all",
+                                                       "cp.async",
+                                                       "st.shared",
+                                                       "st.async",
+                                                       "stmatrix"};
+
 namespace {
-
-bool begins(const std::string& s, const std::string& with) {
-  return s.rfind(with, 0) == 0;
-}
-bool has(const std::string& s, const std::string& part) {
-  return s.find(part) != std::string::npos;
-}
-
-std::string trimmed(const std::string& s) {
-  const std::size_t first = s.find_first_not_of(" \t"), last = s.find_last_not_of(" \t");
-  return first == std::string::npos ? "" : s.substr(first, last - first + 1);
-}
-
-// An instruction that synchronises or moves data, or a wgmma.mma_async.
-struct Instruction {
-  std::size_t at = 0;  // its line, from 0
-  std::size_t first = 0,
-              last = 0;  // with what belongs to it: its block of inline assembly, its loop
-  std::size_t back = 0;  // the branch back to a wait; 0: none
-  std::string guard, opcode, rest;  // "@p ", "mbarrier.init.shared.b64", "[full], 1;"
-  std::string name;                 // what kinds call it: "mbarrier.init"
-  std::size_t straight = 0;         // the same for those that no label and no branch parts
-};
-
-// Longer names come before those that they begin with.
-const char* const names[] = {"wgmma.fence",
-                             "wgmma.commit_group",
-                             "wgmma.wait_group",
-                             "wgmma.mma_async",
-                             "mbarrier.init",
-                             "mbarrier.arrive.expect_tx",
-                             "mbarrier.arrive",
-                             "mbarrier.expect_tx",
-                             "mbarrier.try_wait",
-                             "mbarrier.test_wait",
-                             "fence.proxy.async",
-                             "fence.mbarrier_init",
-                             "bar.sync",
-                             "barrier.sync",
-                             "bar.arrive",
-                             "barrier.cluster.arrive",
-                             "barrier.cluster.wait",
-                             "setmaxnreg.inc",
-                             "setmaxnreg.dec",
-                             "cp.async.bulk.commit_group",
-                             "cp.async.bulk.wait_group",
-                             "cp.async.bulk",
-                             "cp.async.commit_group",
-                             "cp.async.wait_group",
-                             "cp.async.wait_all",
-                             "cp.async",
-                             "st.shared",
-                             "st.async",
-                             "stmatrix"};
 
 class Changes {
  public:
   Changes(const std::vector<std::string>& lines, const std::string& entry,
           std::vector<Mutation>& out)
-      : lines_(lines), entry_(".entry " + entry + (entry.empty() ? "" : "(")), out_(out) {}
+      : lines_(lines), out_(out) {
+    EntryText text = read_entry(lines, entry, mutated_instructions);
+    all_ = std::move(text.instructions);
+    begin_ = text.begin, end_ = text.end;
+  }
 
   void find() {
-    read();
     for (std::size_t i = 0; i < all_.size(); ++i) {
       const Instruction& x = all_[i];
       if (x.name != "wgmma.mma_async") drop(x), twice(x);
@@ -86,60 +69,6 @@ class Changes {
   }
 
  private:
-  // ---- the text ----
-  void read() {
-    std::size_t at = 0, straight = 0;
-    while (at < lines_.size() && !has(lines_[at], entry_)) ++at;
-    begin_ = at;
-    std::size_t block = 0;  // where a block of inline assembly begins; 0: outside
-    for (; at < lines_.size() && (block || lines_[at] != "}"); ++at, end_ = at) {
-      const std::string line = trimmed(lines_[at]);
-      if (line == "{" && at && has(lines_[at - 1], "begin inline asm")) block = at;
-      if (line == "}") close(std::exchange(block, 0), at);
-      const bool label = has(line, ":") && line.find(':') + 1 == line.size();
-      if (!block && (label || has(line, "bra"))) ++straight;
-      Instruction x;
-      if (!instruction(line, x)) continue;
-      x.at = x.first = x.last = at;
-      x.straight = straight;
-      if (block) x.first = block;
-      if (has(x.name, "_wait")) loop(x);
-      all_.push_back(std::move(x));
-    }
-  }
-
-  static bool instruction(const std::string& line, Instruction& x) {
-    std::string s = line;
-    if (begins(s, "@")) {
-      const std::size_t end = s.find(' ');
-      x.guard = s.substr(0, end + 1);
-      s = trimmed(s.substr(end));
-    }
-    for (const char* name : names) {
-      if (!begins(s, name)) continue;
-      const std::size_t end = s.find_first_of(" \t;");
-      x.name = name;
-      x.opcode = s.substr(0, end);
-      x.rest = trimmed(s.substr(end));
-      return true;
-    }
-    return false;
-  }
-
-  void close(std::size_t begin, std::size_t end) {
-    if (!begin) return;
-    for (Instruction& x : all_) {
-      if (x.at > begin) x.last = end;
-    }
-  }
-
-  // "LABEL:", try_wait, "@!p bra LABEL;"
-  void loop(Instruction& x) {
-    for (std::size_t at = x.at + 1; at < std::min(lines_.size(), x.at + 3); ++at) {
-      if (begins(trimmed(lines_[at]), "@!") && has(lines_[at], "bra")) x.back = at;
-    }
-  }
-
   // ---- what comes out ----
   Mutation& add(std::string kind, const Instruction& x, const std::string& what) {
     Mutation m;
@@ -148,10 +77,6 @@ class Changes {
     m.sentence = fmt::format("PTX line {}: {} {}", m.line, called(x), what);
     out_.push_back(std::move(m));
     return out_.back();
-  }
-  static std::string called(const Instruction& x) {
-    const bool plain = !has(x.rest, "[") && !has(x.rest, "{");
-    return x.name + (plain && x.rest.size() > 1 ? " " + x.rest.substr(0, x.rest.size() - 1) : "");
   }
   static void put(Mutation& m, std::size_t at, std::string text) {
     m.edits.emplace_back(static_cast<std::uint32_t>(at), std::move(text));
@@ -201,12 +126,6 @@ class Changes {
   }
 
   // ---- counts ----
-  static std::string last_operand(const std::string& rest, std::string& before) {
-    const std::size_t comma = rest.rfind(',');
-    before = comma == std::string::npos ? "" : rest.substr(0, comma + 2);
-    const std::size_t from = comma == std::string::npos ? 0 : comma + 1;
-    return trimmed(rest.substr(from, rest.rfind(';') - from));
-  }
   // Its last operand, which may be a register.
   void last(const std::string& kind, const Instruction& x, const std::string& type,
             const std::string& op, const std::string& what) {
@@ -253,24 +172,6 @@ class Changes {
   }
 
   // ---- places ----
-  // Behind the bracket number `n`, counted from 0, stands so much more.
-  static std::string displaced(const std::string& rest, std::size_t n, int by) {
-    std::size_t at = 0;
-    for (std::size_t i = 0; i <= n; ++i) {
-      at = rest.find('[', at);
-      if (at == std::string::npos) return "";
-      ++at;
-    }
-    const std::size_t end = rest.find(']', at);
-    std::string inside = rest.substr(at, end - at);
-    if (has(inside, ",") || has(inside, "-")) return "";
-    const std::size_t plus = inside.find('+');
-    if (plus != std::string::npos) {
-      by += std::stoi(inside.substr(plus + 1));
-      inside.resize(plus);
-    }
-    return rest.substr(0, at) + inside + fmt::format("{:+}", by) + rest.substr(end);
-  }
   void displace(const std::string& kind, const Instruction& x, std::size_t bracket, int by,
                 const std::string& what) {
     const std::string rest = displaced(x.rest, bracket, by);
@@ -301,8 +202,9 @@ class Changes {
   // "[%rd52, {%r814, %r63}]"
   void coordinates(const Instruction& x) {
     const std::size_t open = x.rest.find('{'), comma = x.rest.find(',', open);
-    const std::size_t close = x.rest.find('}', open);
-    if (open == std::string::npos || comma > close) return;
+    const std::size_t close = x.rest.find_first_of(",}", comma + 1);
+    if (open == std::string::npos || comma == std::string::npos || x.rest.find('}', open) < comma)
+      return;
     for (const auto& [kind, from, to, by] :
          {std::tuple{"column of", open + 1, comma, 64}, std::tuple{"row of", comma + 1, close, 64},
           std::tuple{"few columns of", open + 1, comma, 8}}) {
@@ -450,7 +352,6 @@ class Changes {
   }
 
   const std::vector<std::string>& lines_;
-  const std::string entry_;
   std::vector<Mutation>& out_;
   std::vector<Instruction> all_;
   std::size_t begin_ = 0, end_ = 0;  // of the entry: lines
@@ -459,8 +360,7 @@ class Changes {
 }  // namespace
 
 Mutator::Mutator(const std::string& ptx, const std::string& entry) {
-  std::istringstream text(ptx);
-  for (std::string line; std::getline(text, line);) lines_.push_back(line);
+  lines_ = lines_of(ptx);
   Changes(lines_, entry, all_).find();
   std::stable_sort(all_.begin(), all_.end(),
                    [](const Mutation& a, const Mutation& b) { return a.line < b.line; });

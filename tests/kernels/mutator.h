@@ -14,6 +14,9 @@
 
 namespace tilescope::test {
 
+// The instructions that a Mutator changes; longer names before those that they begin with.
+extern const std::vector<std::string> mutated_instructions;
+
 struct Mutation {
   std::string kind;        // what is done to which instruction: "drop wgmma.fence"
   std::uint32_t line = 0;  // the instruction's, counted from 1
