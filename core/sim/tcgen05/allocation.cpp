@@ -175,7 +175,9 @@ Flow allocate(Core& x, const Code& c, Mask m) {
   const Flow flow = whole_warp(x, m);
   if (flow != Flow::next) return flow;
   const u32 columns = columns_of(x, c, "tcgen05.alloc");
-  if (x.machine->order_log && x.block->tensor.largest) {
+  const TensorMemory& before = x.block->tensor.memory;
+  if (x.machine->order_log &&
+      (!before.allocations().empty() || before.given_back(0, TensorMemory::columns))) {
     x.machine->order_log->blind("who gets columns of TMEM first is not tried otherwise");
   }
   u64 offset = 0;
