@@ -33,6 +33,9 @@ Outcome<Case> case_named(const std::string& name);
 // The orders in which a change is tried, the default one first: in turns, --lazy, and three
 // schedules, one of which is lazy too.
 const std::vector<sim::Options>& tried_orders();
+// Sixteen more schedules, of which every other is lazy, for a change that nothing came of and that
+// no rule allows.
+const std::vector<sim::Options>& more_orders();
 std::string order_text(const sim::Options& order);
 
 // Kind and lines: a report that a kernel has anyway says nothing of a change.

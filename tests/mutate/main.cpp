@@ -96,7 +96,8 @@ std::size_t try_legal(const Case& c, const Asked& asked) {
   const std::vector<Mutation> variants = legal_variants(c);
   std::vector<const Mutation*> changes;
   for (const Mutation& m : variants) changes.push_back(&m);
-  const std::vector<Trial> trials = try_apart(c, changes, asked.jobs, long_patience);
+  const std::vector<Trial> trials =
+      try_apart(c, changes, tried_orders(), asked.jobs, long_patience);
   std::size_t bad = 0;
   for (std::size_t i = 0; i < trials.size(); ++i) {
     const Trial& t = trials[i];

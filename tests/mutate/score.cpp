@@ -108,18 +108,21 @@ void try_all(const Case& c, std::vector<Mutant>& mutants, const std::vector<Rule
              std::size_t jobs) {
   std::vector<const Mutation*> changes;
   for (const Mutant& m : mutants) changes.push_back(&m.change);
-  const std::vector<Trial> trials = try_apart(c, changes, jobs);
+  const std::vector<Trial> trials = try_apart(c, changes, tried_orders(), jobs);
+  changes.clear();
+  std::vector<Mutant*> missed;
   for (std::size_t i = 0; i < mutants.size(); ++i) {
     Mutant& m = mutants[i];
     m.trial = trials[i];
     if (m.trial.verdict != Verdict::unchanged && m.trial.verdict != Verdict::noted) continue;
-    for (const Rule& rule : rules) {
-      if (rule.is_of(m)) {
-        m.rule = &rule;
-        break;
-      }
-    }
+    const auto rule =
+        std::find_if(rules.begin(), rules.end(), [&](const Rule& r) { return r.is_of(m); });
+    if (rule != rules.end()) m.rule = &*rule;
+    if (m.missed() && m.trial.verdict == Verdict::unchanged)
+      missed.push_back(&m), changes.push_back(&m.change);
   }
+  const std::vector<Trial> again = try_apart(c, changes, more_orders(), jobs);
+  for (std::size_t i = 0; i < missed.size(); ++i) missed[i]->trial = again[i];
 }
 
 void Score::add(const Mutant& m) {

@@ -115,8 +115,8 @@ struct Child {
   int pipe = -1;
 };
 
-Child begin(const Case& c, const Mutation& change, std::uint64_t patience, std::size_t index,
-            pid_t& id) {
+Child begin(const Case& c, const Mutation& change, const std::vector<sim::Options>& orders,
+            std::uint64_t patience, std::size_t index, pid_t& id) {
   int ends[2];
   if (pipe(ends) != 0) std::abort();
   id = fork();
@@ -127,7 +127,7 @@ Child begin(const Case& c, const Mutation& change, std::uint64_t patience, std::
     setrlimit(RLIMIT_CPU, &limit);
     const rlimit none{0, 0};
     setrlimit(RLIMIT_CORE, &none);
-    std::string text = packed(try_here(c, change, tried_orders(), patience));
+    std::string text = packed(try_here(c, change, orders, patience));
     text.resize(std::min<std::size_t>(text.size(), 32768));  // a pipe takes that without a reader
     const bool written = write(ends[1], text.data(), text.size()) == ssize_t(text.size());
     _exit(written ? 0 : 1);
@@ -261,13 +261,14 @@ Trial try_orders(const Case& c, const Mutation& change, const std::vector<sim::O
 }  // namespace
 
 std::vector<Trial> try_apart(const Case& c, const std::vector<const Mutation*>& changes,
-                             std::size_t jobs, std::uint64_t patience) {
+                             const std::vector<sim::Options>& orders, std::size_t jobs,
+                             std::uint64_t patience) {
   std::vector<Trial> out(changes.size());
   std::map<pid_t, Child> running;
   for (std::size_t next = 0; next < changes.size() || !running.empty();) {
     if (next < changes.size() && running.size() < jobs) {
       pid_t id = 0;
-      const Child child = begin(c, *changes[next], patience, next, id);
+      const Child child = begin(c, *changes[next], orders, patience, next, id);
       running.emplace(id, child);
       ++next;
       continue;

@@ -48,6 +48,7 @@ Trial try_here(const Case& c, const Mutation& change, const std::vector<sim::Opt
 
 // Each in a process of its own, `jobs` at a time.
 std::vector<Trial> try_apart(const Case& c, const std::vector<const Mutation*>& changes,
-                             std::size_t jobs, std::uint64_t patience = usual_patience);
+                             const std::vector<sim::Options>& orders, std::size_t jobs,
+                             std::uint64_t patience = usual_patience);
 
 }  // namespace tilescope::test
