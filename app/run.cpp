@@ -65,11 +65,13 @@ int faulted(const Options& options, const std::vector<Report>& reports, const Pr
                                        {"kernel", run.kernel},
                                        {"reports", to_json(reports)}};
     if (searched) document["search"] = to_json(*searched);
+    if (options.prove) document["prove"] = {{"verdict", "fails"}, {"runs", 1}};
     if (stats) document["stats"] = json_of(*stats);
     terminal.document(std::move(document));
   } else {
     terminal.say(text_of_reports(reports, options.verbose));
     if (searched) terminal.say(text(*searched));
+    if (options.prove) terminal.print("prove: fails in the order that was run first\n");
     if (stats) terminal.print(text(*stats, source_line));
   }
   return exit_code(ErrorKind::fault);
