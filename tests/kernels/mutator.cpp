@@ -8,6 +8,7 @@
 #include <sstream>
 #include <utility>
 
+#include "tests/kernels/change_writer.h"
 #include "tests/kernels/instructions.h"
 
 namespace tilescope::test {
@@ -44,11 +45,11 @@ const std::vector<std::string> mutated_instructions = {"wgmma.fence",
 
 namespace {
 
-class Changes {
+class Changes : private ChangeWriter {
  public:
   Changes(const std::vector<std::string>& lines, const std::string& entry,
           std::vector<Mutation>& out)
-      : lines_(lines), out_(out) {
+      : ChangeWriter(out), lines_(lines) {
     EntryText text = read_entry(lines, entry, mutated_instructions);
     all_ = std::move(text.instructions);
     begin_ = text.begin, end_ = text.end;
@@ -69,26 +70,6 @@ class Changes {
   }
 
  private:
-  // ---- what comes out ----
-  Mutation& add(std::string kind, const Instruction& x, const std::string& what) {
-    Mutation m;
-    m.kind = std::move(kind);
-    m.line = static_cast<std::uint32_t>(x.at + 1);
-    m.sentence = fmt::format("PTX line {}: {} {}", m.line, called(x), what);
-    out_.push_back(std::move(m));
-    return out_.back();
-  }
-  static void put(Mutation& m, std::size_t at, std::string text) {
-    m.edits.emplace_back(static_cast<std::uint32_t>(at), std::move(text));
-  }
-  // The same instruction with other operands.
-  void other(const std::string& kind, const Instruction& x, const std::string& rest,
-             const std::string& what, const std::string& before = "") {
-    Mutation& m = add(kind + " " + x.name, x, what);
-    const std::string text = x.guard + x.opcode + " " + rest;
-    put(m, x.at, before.empty() ? "\t" + text : "\t{ " + before + " " + text + " }");
-  }
-
   void drop(const Instruction& x) {
     Mutation& m = add("drop " + x.name, x, "dropped");
     put(m, x.at, "\t// dropped");
@@ -352,7 +333,6 @@ class Changes {
   }
 
   const std::vector<std::string>& lines_;
-  std::vector<Mutation>& out_;
   std::vector<Instruction> all_;
   std::size_t begin_ = 0, end_ = 0;  // of the entry: lines
 };

@@ -1,4 +1,5 @@
 #include "tests/mutate/changes.h"
+#include "tests/kernels/change_writer.h"
 
 #include <fmt/format.h>
 
@@ -36,10 +37,10 @@ bool only_reads(const std::string& name) {
   return begins(name, "ld") || name == "tcgen05.ld" || name == "elect.sync";
 }
 
-class More {
+class More : private ChangeWriter {
  public:
   More(const std::vector<std::string>& lines, const std::string& entry, std::vector<Mutation>& out)
-      : lines_(lines), text_(read_entry(lines, entry, changed_instructions())), out_(out) {}
+      : ChangeWriter(out), lines_(lines), text_(read_entry(lines, entry, changed_instructions())) {}
 
   void find() {
     const std::vector<Instruction>& all = text_.instructions;
@@ -63,25 +64,6 @@ class More {
     return std::find(more.begin(), more.end(), x.name) != more.end();
   }
 
-  // ---- what comes out ----
-  Mutation& add(std::string kind, const Instruction& x, const std::string& what) {
-    Mutation m;
-    m.kind = std::move(kind);
-    m.line = static_cast<std::uint32_t>(x.at + 1);
-    m.sentence = fmt::format("PTX line {}: {} {}", m.line, called(x), what);
-    out_.push_back(std::move(m));
-    return out_.back();
-  }
-  static void put(Mutation& m, std::size_t at, std::string text) {
-    m.edits.emplace_back(static_cast<std::uint32_t>(at), std::move(text));
-  }
-  // The same instruction with other operands.
-  void other(const std::string& kind, const Instruction& x, const std::string& rest,
-             const std::string& what, const std::string& before = "") {
-    Mutation& m = add(kind + " " + x.name, x, what);
-    const std::string text = x.guard + x.opcode + " " + rest;
-    put(m, x.at, before.empty() ? "\t" + text : "\t{ " + before + " " + text + " }");
-  }
   // With other words, `what`, in place of its opcode, and these operands.
   void instead(const std::string& kind, const Instruction& x, const std::string& opcode,
                const std::string& rest) {
@@ -322,7 +304,6 @@ class More {
 
   const std::vector<std::string>& lines_;
   const EntryText text_;
-  std::vector<Mutation>& out_;
 };
 
 }  // namespace
