@@ -69,6 +69,10 @@ class Region {
 
   void make_undefined();  // all bytes, as before anybody wrote
   void make_undefined(std::uint64_t offset, std::uint64_t bytes);
+  // By the host, while no kernel runs: the bytes are defined, and nobody's.
+  void set(std::uint64_t offset, const std::byte* from, std::uint64_t bytes);
+  // As before a launch: nobody wrote, nothing is watched.
+  void forget();
   void remember_writers(std::uint32_t grain);  // from now on, for each `grain` bytes
   // And beside each writer when it wrote, by a clock that the machine sets.
   void remember_times();
