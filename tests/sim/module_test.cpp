@@ -178,6 +178,22 @@ TEST(Module, AFaultLeavesWhatWasWritten) {
   EXPECT_EQ(word(memory, data), 4u);
 }
 
+TEST(Module, WhatWasFreedIsNamed) {
+  DeviceMemory memory;
+  const auto module = loaded(memory);
+  ASSERT_TRUE(module);
+  const std::uint64_t data = memory.allocate(128, "the first one").value();
+  memory.allocate(128, "the second one");
+  ASSERT_TRUE(memory.release(data));
+  Outcome<Machine> m =
+      Machine::load(*module, memory, launch("add", 32), Parameters().add(data).add(1).bytes);
+  ASSERT_TRUE(m.ok());
+  EXPECT_EQ(m->run(1 << 20), RunState::fault);
+  EXPECT_NE(m->reports()[0].sentence.find("the first one, and that was freed before this launch"),
+            std::string::npos)
+      << m->reports()[0].sentence;
+}
+
 // ---- the memory by itself ----
 
 TEST(DeviceMemory, AddressesAreGivenOnce) {
@@ -189,9 +205,10 @@ TEST(DeviceMemory, AddressesAreGivenOnce) {
   EXPECT_TRUE(memory.release(a));
   EXPECT_FALSE(memory.release(a));
   EXPECT_FALSE(memory.release(b + 4));
-  EXPECT_EQ(memory.released(a + 99), "a");
-  EXPECT_EQ(memory.released(a + 100), "");
-  EXPECT_EQ(memory.released(b), "");
+  ASSERT_TRUE(freed_at(*memory.freed(), a + 99));
+  EXPECT_EQ(freed_at(*memory.freed(), a + 99)->name, "a");
+  EXPECT_FALSE(freed_at(*memory.freed(), a + 100));
+  EXPECT_FALSE(freed_at(*memory.freed(), b));
   EXPECT_GT(memory.allocate(100, "c").value(), b);
   EXPECT_EQ(memory.used(), 200u);
   EXPECT_EQ(memory.allocate(100, "d", 1 << 16).value() % (1 << 16), 0u);

@@ -42,6 +42,7 @@ struct Grid {
   std::size_t first_buffer = 0;
   // The memory outlives the launch: what is undefined in it at the end, a later one may write.
   bool memory_stays = false;
+  std::shared_ptr<const AllFreed> freed;  // with it: what was, before; or null
   std::vector<Texture> textures;  // of the launch, by their handles
   Dim3 cluster;
   std::uint32_t cluster_size = 1;

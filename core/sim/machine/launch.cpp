@@ -362,6 +362,7 @@ Outcome<Machine> Machine::load(Module& module, DeviceMemory& memory, const Launc
   if (!model.ok()) return model.error();
   Model& m = **model;
   m.memory_stays = true;
+  m.freed = memory.freed();
   const ptx::Function& entry = m.program().entry;
   if (parameters.size() != entry.parameter_bytes) {
     return Error{ErrorKind::mismatch,

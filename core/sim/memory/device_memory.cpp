@@ -49,7 +49,8 @@ bool DeviceMemory::release(std::uint64_t address) {
   Region* const region = find(address);
   if (!region || region->base() != address) return false;
   used_ -= region->size();
-  released_[address] = {address + region->size(), region->name()};
+  if (freed_.use_count() > 1) freed_ = std::make_shared<AllFreed>(*freed_);
+  (*freed_)[address] = {address + region->size(), region->name()};
   regions_.erase(regions_.begin() + (region - regions_.data()));
   return true;
 }
@@ -66,13 +67,6 @@ const Region* DeviceMemory::find(std::uint64_t address, std::uint64_t bytes) con
 
 Region* DeviceMemory::find(std::uint64_t address, std::uint64_t bytes) {
   return const_cast<Region*>(std::as_const(*this).find(address, bytes));
-}
-
-std::string DeviceMemory::released(std::uint64_t address) const {
-  const auto next = released_.upper_bound(address);
-  if (next == released_.begin()) return "";
-  const Released& r = std::prev(next)->second;
-  return address < r.end ? r.name : "";
 }
 
 bool DeviceMemory::copy_in(std::uint64_t address, const std::byte* from, std::uint64_t bytes) {

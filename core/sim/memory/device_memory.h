@@ -9,7 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -55,8 +55,8 @@ class DeviceMemory {
   // What holds [address, address + bytes); null: no one allocation does.
   const Region* find(std::uint64_t address, std::uint64_t bytes = 1) const;
   Region* find(std::uint64_t address, std::uint64_t bytes = 1);
-  // The allocation that lay there before it was released; empty: none did.
-  std::string released(std::uint64_t address) const;
+  // What was released: as it is now.
+  std::shared_ptr<const AllFreed> freed() const { return freed_; }
 
   std::uint64_t used() const { return used_; }  // bytes
   std::uint64_t limit() const { return limit_; }
@@ -67,12 +67,8 @@ class DeviceMemory {
   void put_back(std::vector<Region> regions) { regions_ = std::move(regions); }
 
  private:
-  struct Released {
-    std::uint64_t end = 0;
-    std::string name;
-  };
   std::vector<Region> regions_;
-  std::map<std::uint64_t, Released> released_;
+  std::shared_ptr<AllFreed> freed_ = std::make_shared<AllFreed>();
   std::uint64_t limit_ = 0, used_ = 0;
   std::uint64_t next_ = first_address;
 };

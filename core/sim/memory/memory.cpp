@@ -6,6 +6,13 @@
 
 namespace tilescope::sim {
 
+const Freed* freed_at(const AllFreed& all, std::uint64_t address) {
+  const auto next = all.upper_bound(address);
+  if (next == all.begin()) return nullptr;
+  const Freed& r = std::prev(next)->second;
+  return address < r.end ? &r : nullptr;
+}
+
 Region::Region(Kind kind, std::string name, std::uint64_t base, std::vector<std::byte> bytes)
     : kind_(kind), name_(std::move(name)), base_(base), bytes_(std::move(bytes)) {}
 

@@ -46,6 +46,15 @@ struct LaneData {
   std::uint32_t width = 0;
 };
 
+// Memory that was given back, by where it began: its end, and what it was called.
+struct Freed {
+  std::uint64_t end = 0;
+  std::string name;
+};
+using AllFreed = std::map<std::uint64_t, Freed>;
+// What lay at that address; null: nothing did.
+const Freed* freed_at(const AllFreed& all, std::uint64_t address);
+
 class Region {
  public:
   enum class Kind : std::uint8_t { buffer, variable, parameters, shared, local };
