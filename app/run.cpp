@@ -238,6 +238,15 @@ std::optional<Error> read_suppressions(Options& options) {
   return std::nullopt;
 }
 
+// What the window's command `open` is given for the same run, but for the order.
+std::string opened_by(const Options& options) {
+  std::string out = options.kernel;
+  if (!options.launch.empty()) out += " --launch " + options.launch;
+  for (const auto& [name, value] : options.own) out += fmt::format(" --{} {}", name, value);
+  if (!options.device.empty()) out += " --device " + options.device;
+  return out;
+}
+
 // Of one's own choice, where nobody says.
 void choose_device_for(Options& options, const PreparedRun& run) {
   const auto usual = usual_device_for(run.job.program.ptx);
@@ -287,7 +296,7 @@ Outcome<sim::RecordLimits> record_run(Options& options, const PreparedRun& run) 
   const Outcome<sim::RecordLimits> limits = limits_of(options.profile, run.job.launch);
   if (!limits || !options.timed()) return limits;
   const Order& order = options.order;
-  const bool drawn = order.lazy || order.schedule.seed != 0 || !order.schedule.holds.empty();
+  const bool drawn = order.lazy || !order.schedule.is_usual();
   if (!drawn && !order.device.times.known()) {
     return Error{
         ErrorKind::mismatch,
@@ -360,7 +369,7 @@ int run_kernel(Options options, Terminal& terminal) {
   options.order.exact =
       options.numerics.empty() ? exact_by_default(*run) : options.numerics == "exact";
   if (!options.schedule.empty()) {
-    Outcome<sim::Schedule> schedule = sim::parse_schedule(options.schedule);
+    Outcome<sim::Schedule> schedule = schedule_in(options.schedule);
     if (!schedule) return terminal.fail(schedule.error());
     options.order.schedule = std::move(*schedule);
   }
@@ -398,6 +407,7 @@ int run_kernel(Options options, Terminal& terminal) {
                      : options.order.exact                      ? "exact"
                                                                 : "fast",
                      options.telling};
+  results.opened = opened_by(options);
   results.proves = options.prove;
   for (Ran& one : *ran) {
     const std::uint64_t most = one.traces() ? limit_of(options) : 0;
@@ -508,8 +518,9 @@ Action define_run(CommandOptions& app) {
       .type_name("TYPE");
   app.add_option("--schedule", options->schedule,
                  "a randomised schedule, by its seed (0: the default schedule), or one with a warp "
-                 "held: 0.4@1250 holds warp 4 of CTA 0 after 1250 instructions")
-      .type_name("N");
+                 "held: 0.4@1250 holds warp 4 of CTA 0 after 1250 instructions; refuse-waits: each "
+                 "wait for an mbarrier is told no the first time; or a file with these")
+      .type_name("N|B.W@N|FILE");
   app.add_option(
          "--search", options->search,
          "tries up to N schedules that hold warps where they meet others, for one that faults")

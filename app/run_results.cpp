@@ -98,6 +98,15 @@ std::string instructions_text(const Execution& execution, const sim::Statistics&
                      all, issued, all - issued);
 }
 
+// The window before an order that fails. `order`: as `run` takes it, "--lazy" or "--schedule
+// 0.4@9".
+std::string seen_by(const RunResults& results, std::string_view order) {
+  std::string how(order.starts_with("--") ? order : "");
+  if (how == "--lazy") how += " on";
+  return fmt::format("see it: tilescope gui --do 'open {}{}{}' --do run", results.opened,
+                     how.empty() ? "" : " ", how);
+}
+
 void print_results(const RunResults& results, const std::vector<Ran>& ran,
                    const std::vector<Compared>& compared, Terminal& terminal) {
   for (const Ran& one : ran) Told(one.execution->reports(), results.telling).say(terminal);
@@ -120,6 +129,7 @@ void print_results(const RunResults& results, const std::vector<Ran>& ran,
     const auto& failure = results.proved->proof.failure();
     if (failure) terminal.say(text_of_reports(failure->reports, results.telling.verbose));
     terminal.print(text(*results.proved));
+    if (failure) terminal.say(seen_by(results, failure->how));
   }
   if (results.stats) {
     terminal.print("\n" + text(*results.stats, source_line) +
@@ -147,7 +157,10 @@ int tell_fault(const RunResults& results, const std::vector<Report>& reports, Te
     terminal.document(std::move(document));
   } else {
     told.say(terminal);
-    if (results.searched) terminal.say(text(*results.searched));
+    if (results.searched) {
+      terminal.say(text(*results.searched));
+      terminal.say(seen_by(results, "--schedule " + schedule_of(*results.searched)));
+    }
     if (results.proves) terminal.print("prove: fails in the order that was run first\n");
     if (results.stats) terminal.print(text(*results.stats, source_line));
   }

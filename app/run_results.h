@@ -22,6 +22,7 @@ struct RunResults {
   std::string on;        // "sim", "gpu", "both"
   std::string numerics;  // "exact", "fast"; empty where nothing is added up
   const Telling& telling;
+  std::string opened{};  // by the window's command `open`: "hgemm_v1 --m 256"
   std::optional<Searched> searched{};
   std::optional<Proved> proved{};
   bool proves = false;  // it was asked for

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "app/files.h"
 #include "app/heartbeat.h"
 #include "app/reports.h"
 
@@ -40,6 +41,17 @@ Outcome<Searched> search_orders(const PreparedRun& run, const Order& order, std:
   }
   terminal.end_progress();
   return Searched{search.progress(), order.schedule.seed, search.cut_short(), search.found()};
+}
+
+Outcome<sim::Schedule> schedule_in(const std::string& text) {
+  Outcome<sim::Schedule> schedule = sim::parse_schedule(text);
+  if (schedule.ok() || file_stamp(text) == 0) return schedule;
+  constexpr std::uint64_t most = 1 << 20;
+  const Outcome<std::string> file = read_text(text, most);
+  if (!file.ok()) return file.error();
+  Outcome<sim::Schedule> read = sim::parse_schedule(sim::words_of_schedule(*file));
+  if (read.ok()) return read;
+  return Error{ErrorKind::unreadable, read.error().sentence, text};
 }
 
 std::string schedule_of(const Searched& searched) {

@@ -17,6 +17,9 @@ struct Searched {
   std::optional<sim::Search::Found> found;
 };
 
+// What --schedule is given: an order, or a file that has one.
+Outcome<sim::Schedule> schedule_in(const std::string& text);
+
 // Tries up to `runs` orders; shows how far it is, and ends at Ctrl-C.
 Outcome<Searched> search_orders(const PreparedRun& run, const Order& order, std::uint64_t runs,
                                 Terminal& terminal);

@@ -8,6 +8,7 @@
 #include "app/files.h"
 #include "app/kernel_options.h"
 #include "app/profiles.h"
+#include "app/searches.h"
 #include "core/lesson/course.h"
 #include "kernels/catalog/catalog.h"
 
@@ -22,7 +23,7 @@ Outcome<Order> order_of(const KernelOptions& options) {
   Order order;
   for (const auto& [option, value] : options) {
     if (option == "schedule") {
-      Outcome<sim::Schedule> schedule = sim::parse_schedule(value);
+      Outcome<sim::Schedule> schedule = schedule_in(value);
       if (!schedule) return schedule.error();
       order.schedule = std::move(*schedule);
     } else if (option == "lazy") {

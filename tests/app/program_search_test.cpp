@@ -43,6 +43,20 @@ TEST_F(RunSearch, FindsAnOrderThatTheUsualOneDoesNotShow) {
   EXPECT_EQ(again.exit_code, 3);
   EXPECT_TRUE(has(searched.err, again.err.substr(0, again.err.find('\n')))) << again.err;
 
+  // From a file, and in the window by the command that is said.
+  write("order.txt", "# late\n" + schedule + "\n");
+  EXPECT_EQ(run(with({"--schedule", "order.txt"})).exit_code, 3);
+  write("bad.txt", "late\n");
+  const Ended bad = run(with({"--schedule", "bad.txt"}));
+  EXPECT_EQ(bad.exit_code, 2);
+  EXPECT_TRUE(has(bad.err, "'late' is no order") && has(bad.err, "bad.txt")) << bad.err;
+  const std::size_t see = searched.err.find("see it: tilescope gui ");
+  ASSERT_NE(see, std::string::npos) << searched.err;
+  std::string command = searched.err.substr(see + 22, searched.err.find('\n', see) - see - 22);
+  const Ended seen = shell("tilescope gui --headless --describe d.json " + command);
+  EXPECT_EQ(seen.exit_code, 3) << command << seen.err;
+  EXPECT_TRUE(has(read("d.json"), "waiter_left_behind") || has(seen.err, "faulted")) << seen.err;
+
   const auto [code, json] = run_json(with({"--search", "100"}));
   EXPECT_EQ(code, 3);
   EXPECT_EQ(json["search"]["schedule"], schedule);

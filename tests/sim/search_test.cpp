@@ -27,11 +27,18 @@ RunState finish(Search& search, std::uint64_t step = 1 << 20) {
 }
 
 TEST(ScheduleText, ReadsBackWhatItWrites) {
-  for (const char* text : {"0", "17", "0.4@1250", "7,0.4@1250,3.0@0"}) {
+  for (const char* text :
+       {"0", "17", "0.4@1250", "7,0.4@1250,3.0@0", "refuse-waits", "7,refuse-waits,0.4@9"}) {
     const Outcome<Schedule> schedule = parse_schedule(text);
     ASSERT_TRUE(schedule.ok()) << text;
     EXPECT_EQ(schedule_text(*schedule), text);
   }
+}
+
+TEST(ScheduleText, AFileHasItsWordsOnLines) {
+  EXPECT_EQ(words_of_schedule("# what --prove found\n7\n0.4@1250 # late\r\n\nrefuse-waits"),
+            "7,0.4@1250,refuse-waits");
+  EXPECT_EQ(words_of_schedule("# nothing\n"), "");
 }
 
 TEST(ScheduleText, RefusesWhatIsNone) {

@@ -8,6 +8,8 @@
 namespace tilescope::sim {
 namespace {
 
+constexpr std::string_view refusing = "refuse-waits";
+
 template <class T>
 std::optional<T> number(std::string_view text) {
   T value = 0;
@@ -29,6 +31,25 @@ std::optional<Hold> parse_hold(std::string_view text) {
 
 }  // namespace
 
+std::string words_of_schedule(std::string_view file) {
+  std::string out, word;
+  const auto end_word = [&] {
+    if (!word.empty()) out += (out.empty() ? "" : ",") + word;
+    word.clear();
+  };
+  bool comment = false;
+  for (const char c : file) {
+    comment = c != '\n' && (comment || c == '#');
+    if (comment || c == '\n' || c == '\r' || c == ' ' || c == '\t' || c == ',') {
+      end_word();
+    } else {
+      word += c;
+    }
+  }
+  end_word();
+  return out;
+}
+
 Outcome<Schedule> parse_schedule(std::string_view text) {
   Schedule out;
   std::size_t begin = 0;
@@ -38,13 +59,16 @@ Outcome<Schedule> parse_schedule(std::string_view text) {
     begin = end + 1;
     if (const auto seed = number<std::uint64_t>(part); seed && first) {
       out.seed = *seed;
+    } else if (part == refusing) {
+      out.refuses_waits = true;
     } else if (const auto hold = parse_hold(part)) {
       out.holds.push_back(*hold);
     } else {
       return Error{ErrorKind::usage,
-                   fmt::format("--schedule {}: '{}' is no order; there are a seed, as 7, and warps "
+                   fmt::format("--schedule {}: '{}' is no order; there are a seed, as 7, warps "
                                "that are held back, as 0.4@1250 (CTA 0's warp 4, when it has "
-                               "executed 1250 instructions), with commas between them.",
+                               "executed 1250 instructions), and refuse-waits, with commas between "
+                               "them, or a file that has these.",
                                text, part),
                    ""};
     }
@@ -54,7 +78,9 @@ Outcome<Schedule> parse_schedule(std::string_view text) {
 
 std::string schedule_text(const Schedule& schedule) {
   std::string out;
-  if (schedule.seed || schedule.holds.empty()) out = fmt::to_string(schedule.seed);
+  const bool other = schedule.refuses_waits || !schedule.holds.empty();
+  if (schedule.seed || !other) out = fmt::to_string(schedule.seed);
+  if (schedule.refuses_waits) out += fmt::format("{}{}", out.empty() ? "" : ",", refusing);
   for (const Hold& h : schedule.holds) {
     out += fmt::format("{}{}.{}@{}", out.empty() ? "" : ",", h.block, h.warp, h.at);
   }

@@ -1,8 +1,12 @@
-// How an order of a run is written on a command line: a seed, warps that are held back, or both.
+// How an order of a run is written on a command line, or in a file: one of these or several, with
+// commas or lines between them.
 //
-//   "7"                  the seed (Options::schedule)
-//   "0.4@1250"           block 0's warp 4 executes 1250 instructions and then waits
-//   (Options::holds) "7,0.4@1250,0.1@90"  all of these
+//   "7"             the seed (Options::schedule), first
+//   "0.4@1250"      block 0's warp 4 executes 1250 instructions and then waits (Options::holds)
+//   "refuse-waits"  each wait for an mbarrier is told no the first time
+//                   (Options::first_waits_fail)
+//
+// In a file `#` begins a comment.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +22,13 @@ namespace tilescope::sim {
 struct Schedule {
   std::uint64_t seed = 0;
   std::vector<Hold> holds;
+  bool refuses_waits = false;
+  bool is_usual() const { return seed == 0 && holds.empty() && !refuses_waits; }
 };
 
 Outcome<Schedule> parse_schedule(std::string_view text);
+// The words of a file as the text of a command line.
+std::string words_of_schedule(std::string_view file);
 std::string schedule_text(const Schedule& schedule);
 
 }  // namespace tilescope::sim
