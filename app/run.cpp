@@ -356,6 +356,10 @@ int run_kernel(Options options, Terminal& terminal) {
   if (const auto error = read_suppressions(options)) return terminal.fail(*error);
   Outcome<PreparedRun> run = prepare(options);
   if (!run) return terminal.fail(run.error());
+  if (options.device.empty() && !run->device.empty() && options.on != "gpu") {
+    options.device = run->device;
+    if (const auto error = choose_device(options)) return terminal.fail(*error);
+  }
   if (!options.device.empty()) {
     const auto target = target_for(options.order.device, run->job.program.ptx);
     if (!target) return terminal.fail(target.error());

@@ -330,6 +330,15 @@ Outcome<PreparedRun> prepare_launch(const std::string& ptx, const std::string& l
     sizes.push_back(facts->bytes);
   }
   if (auto error = too_large(*plan, sizes)) return *error;
+  for (const PlannedVariable& variable : plan->variables) {
+    const Outcome<NpyFacts> facts = facts_of_npy(beside(variable.file), DType::u8);
+    if (!facts) return facts.error();
+    if (facts->bytes > largest_job_bytes) {
+      return Error{ErrorKind::mismatch,
+                   fmt::format("{} is larger than any variable can be.", variable.file),
+                   variable.where};
+    }
+  }
   std::vector<std::vector<std::byte>> files;
   for (const std::string& path : wanted_files(*plan)) {
     Outcome<std::vector<std::byte>> bytes = read_file(beside(path));
@@ -344,6 +353,7 @@ Outcome<PreparedRun> prepare_launch(const std::string& ptx, const std::string& l
   if (!job) return job.error();
 
   PreparedRun run{ptx, nullptr, {}, std::move(*job), {}, nullptr};
+  run.device = plan->device;
   run.made_of = {ptx};
   run.made_of.insert(run.made_of.end(), others.begin(), others.end());
   for (const std::string& path : wanted_files(*plan)) run.made_of.push_back(beside(path));

@@ -51,6 +51,7 @@ struct PreparedRun {
   std::vector<Output> outputs;         // one for a catalog kernel
   std::shared_ptr<const Build> built;  // where its PTX was made from a CUDA file of the user's
   std::vector<std::string> made_of{};  // of a launch file: the files that are read
+  std::string device{};                // that a launch file names; empty: none
 };
 
 // The PTX that the program carries for this kernel: what it is compiled for, what it is made of.

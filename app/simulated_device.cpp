@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <utility>
 
+#include "app/captures.h"
 #include "app/heartbeat.h"
 #include "app/reports.h"
 #include "core/run/fit_launch.h"
@@ -143,6 +145,18 @@ DriverResult SimulatedDevice::launch(const Request& request) {
   how.block = request.block;
   how.cluster = request.cluster;
   how.dynamic_shared = request.dynamic_shared;
+  if (checked && !options_.capture.empty()) {
+    const std::string folder =
+        (std::filesystem::path(options_.capture) /
+         fmt::format("{:04}_{}", launches_ + 1, request.entry.substr(0, 100)))
+            .string();
+    const CapturedLaunch captured{*from, memory_, how, request.parameters, options_.device};
+    const bool fits = from->entry(how.entry).ok() &&
+                      request.parameters.size() == (*from->entry(how.entry))->parameter_bytes;
+    if (const auto error = fits ? write_capture(folder, captured) : std::nullopt) {
+      terminal_.say("tilescope: " + error->sentence);
+    }
+  }
   Outcome<sim::Machine> machine =
       sim::Machine::load(*from, memory_, how, request.parameters, options);
   if (!machine.ok()) {

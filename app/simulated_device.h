@@ -65,6 +65,8 @@ struct ExecOptions {
   std::optional<std::regex> only;  // kernels that are checked; all others run without
   std::uint64_t first = 0, end = ~std::uint64_t{0};  // launches that are, by their numbers
   std::uint64_t most_instructions = 0;               // by warps, of one launch; 0: no limit
+  std::string capture;  // a folder that gets one for each checked launch; empty: none
+  std::string device;   // as --device names it, for these
 };
 
 class SimulatedDevice {

@@ -62,6 +62,7 @@ std::vector<std::string> wanted_files(const LaunchFile& launch) {
   for (const PlannedBuffer& plan : launch.buffers) {
     if (plan.fill == Fill::file) paths.push_back(plan.file);
   }
+  for (const PlannedVariable& plan : launch.variables) paths.push_back(plan.file);
   return paths;
 }
 
@@ -98,6 +99,7 @@ Outcome<Job> make_job(const LaunchFile& launch, Program program,
   job.program = std::move(program);
   job.launch = launch.launch;
   job.arguments = launch.arguments;
+  job.variables_at = launch.variables_at;
   std::size_t next = 0;
   std::vector<std::uint64_t> sizes;
   for (const std::vector<std::byte>& file : files) sizes.push_back(file.size());
@@ -117,7 +119,28 @@ Outcome<Job> make_job(const LaunchFile& launch, Program program,
       buffer = filled(plan);
     }
     buffer.tile = plan.tile;
+    buffer.address = plan.address;
+    buffer.unwritten = plan.unwritten;
+    if (!plan.unwritten.empty() && plan.unwritten.back().second > buffer.bytes.size()) {
+      return mismatch(plan,
+                      fmt::format("[[buffer]] \"{}\" has {} bytes, but unwritten goes up to "
+                                  "byte {}.",
+                                  plan.name, buffer.bytes.size(), plan.unwritten.back().second));
+    }
     job.buffers.push_back(std::move(buffer));
+  }
+  for (const PlannedVariable& plan : launch.variables) {
+    if (next == files.size()) {
+      return Error{
+          ErrorKind::mismatch,
+          fmt::format("[[variable]] \"{}\" needs the contents of {}, which were not handed "
+                      "over.",
+                      plan.name, plan.file),
+          plan.where};
+    }
+    Outcome<Buffer> read = read_npy(files[next++], plan.file, DType::u8);
+    if (!read) return read.error();
+    job.variables.push_back({plan.name, std::move(read->bytes)});
   }
   return job;
 }

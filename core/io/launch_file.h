@@ -3,6 +3,7 @@
 //     entry = "mm"                   grid = [4, 1, 1]      block = [128, 1, 1]
 //     cluster = [1, 1, 1]            dynamic_smem = 131120
 //     link = ["scale.ptx"]           other PTX files that define what the first declares .extern
+//     device = "h100"                the simulated chip, where the command line names none
 //     [[buffer]]                     a tensor in global memory
 //     name = "A"                     dtype = "f16"         shape = [256, 256]   (row-major)
 //     file = "a.npy"                 or random = SEED, zeros = true, poison = true, or of u64
@@ -11,6 +12,11 @@
 //     out = "c.npy"                  written after the run
 //     expect = "ref.npy"             compared after the run: rtol, atol
 //     tile = [128, 128]              what one block computes of it: each tile once (Buffer::tile)
+//     address = 0x7f0000000000       where it has to be: a captured launch has addresses among its
+//     unwritten = [[0, 64], ...]     bytes; and stretches of bytes that nobody has written
+//     variables_at = 0x050000200000  where those of the PTX begin (before the tables)
+//     [[variable]]                   what a .global or .const variable holds, for its initial value
+//     name = "counter"               file = "counter.npy" (u8)
 //     [[arg]]                        the kernel's parameters in order, each one of
 //     buffer = "A"                   a pointer; offset = BYTES
 //     i32 = 256                      u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64
@@ -33,6 +39,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -53,15 +60,25 @@ struct PlannedBuffer {
   std::optional<std::string> out, expect;
   std::optional<double> rtol, atol;
   std::vector<std::int64_t> tile;  // empty: not said
-  std::string where;               // "run.toml:7:1"
+  std::uint64_t address = 0;       // 0: not said
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> unwritten;
+  std::string where;  // "run.toml:7:1"
+};
+
+struct PlannedVariable {
+  std::string name, file;  // u8, relative to the launch file
+  std::string where;
 };
 
 struct LaunchFile {
   std::string name;
+  std::string device;  // empty: not said
   Launch launch;
   std::vector<std::string> link;       // PTX files: relative to the launch file
   std::vector<PlannedBuffer> buffers;  // in the order of Job::buffers
   std::vector<Argument> arguments;
+  std::vector<PlannedVariable> variables;
+  std::uint64_t variables_at = 0;  // 0: not said
 };
 
 // `name` is what sentences call the file.

@@ -33,6 +33,9 @@ class LaunchParser {
       point(*buffers[i], file_.buffers[i]);
     }
     for (const toml::table* table : toml_.tables(root, "arg", "the launch file")) argument(*table);
+    for (const toml::table* table : toml_.tables(root, "variable", "the launch file")) {
+      variable(*table);
+    }
     if (toml_.failed()) return toml_.error();
     return std::move(file_);
   }
@@ -40,8 +43,16 @@ class LaunchParser {
  private:
   void launch(const toml::table& root) {
     const std::string_view what = "the launch file";
-    toml_.only(root, {"entry", "link", "grid", "block", "cluster", "dynamic_smem", "buffer", "arg"},
+    toml_.only(root,
+               {"entry", "link", "grid", "block", "cluster", "dynamic_smem", "device",
+                "variables_at", "buffer", "arg", "variable"},
                what);
+    file_.variables_at = static_cast<std::uint64_t>(
+        toml_.integer(root, "variables_at", what, 0x0500'0000'0000, 0x05fe'ffff'0000).value_or(0));
+    if (file_.variables_at % 4096) {
+      toml_.fail(root.get("variables_at")->source(), "variables_at is no multiple of 4096.");
+    }
+    file_.device = toml_.text(root, "device", what).value_or("");
     file_.launch.entry = toml_.text(root, "entry", what).value_or("");
     file_.link = toml_.texts(root, "link", what).value_or(std::vector<std::string>{});
     for (const std::string_view key : {"grid", "block"}) {
@@ -83,7 +94,7 @@ class LaunchParser {
     what = fmt::format("[[buffer]] \"{}\"", plan.name);
     toml_.only(table,
                {"name", "dtype", "shape", "file", "random", "zeros", "poison", "pointers", "out",
-                "expect", "rtol", "atol", "tile"},
+                "expect", "rtol", "atol", "tile", "address", "unwritten"},
                what);
     if (buffer_named(plan.name)) {
       toml_.fail(table.source(), fmt::format("There are two buffers named \"{}\".", plan.name));
@@ -96,7 +107,56 @@ class LaunchParser {
     plan.rtol = tolerance(table, "rtol", what);
     plan.atol = tolerance(table, "atol", what);
     plan.tile = toml_.integers(table, "tile", what, 1, most_int64).value_or(plan.tile);
+    place(table, what, plan);
     file_.buffers.push_back(std::move(plan));
+  }
+
+  // Addresses of buffers are above all others that a launch has (core/sim/memory/device_memory.h).
+  void place(const toml::table& table, std::string_view what, PlannedBuffer& plan) {
+    constexpr std::int64_t least = 0x7000'0000'0000, most = 0x7fff'ffff'ff00;
+    plan.address =
+        static_cast<std::uint64_t>(toml_.integer(table, "address", what, least, most).value_or(0));
+    if (plan.address % 256) {
+      toml_.fail(table.get("address")->source(),
+                 fmt::format("{} has the address 0x{:x}, which is no multiple of 256.", what,
+                             plan.address));
+    }
+    const toml::node* const list = table.get("unwritten");
+    if (!list) return;
+    const auto wrong = [&] {
+      toml_.fail(
+          list->source(),
+          fmt::format("unwritten of {} is no list of stretches of bytes, each behind the one "
+                      "before; [[0, 64], [128, 256]] would work.",
+                      what));
+    };
+    const toml::array* const all = list->as_array();
+    if (!all) return wrong();
+    std::uint64_t end = 0;
+    for (const toml::node& each : *all) {
+      const toml::array* const pair = each.as_array();
+      if (!pair || pair->size() != 2) return wrong();
+      const auto from = (*pair)[0].value<std::int64_t>(), to = (*pair)[1].value<std::int64_t>();
+      if (!from || !to || *from < static_cast<std::int64_t>(end) || *to <= *from) return wrong();
+      end = static_cast<std::uint64_t>(*to);
+      plan.unwritten.emplace_back(static_cast<std::uint64_t>(*from), end);
+    }
+  }
+
+  void variable(const toml::table& table) {
+    const std::string what = fmt::format("[[variable]] {}", file_.variables.size() + 1);
+    toml_.only(table, {"name", "file"}, what);
+    PlannedVariable plan;
+    plan.where = toml_.place(table.source());
+    plan.name = toml_.text(table, "name", what).value_or("");
+    plan.file = toml_.text(table, "file", what).value_or("");
+    if (plan.name.empty() || plan.file.empty()) {
+      toml_.fail(table.source(),
+                 fmt::format("{} has to have a name and a file; name = \"counter\", file = "
+                             "\"counter.npy\" would work.",
+                             what));
+    }
+    file_.variables.push_back(std::move(plan));
   }
 
   DType dtype(const toml::table& table, std::string_view what) {

@@ -61,7 +61,18 @@ struct Buffer {
     std::int64_t offset = 0;   // bytes added to the buffer's address
   };
   std::vector<Pointer> pointers{};
+  // Where it has to be: a multiple of 256, as in the run that it was captured from. 0: anywhere.
+  std::uint64_t address = 0;
+  // Stretches of bytes [begin, end) that nobody has written; with `undefined`, all of them.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> unwritten{};
   std::int64_t elements() const;
+};
+
+// What a .global or .const variable of the program holds before the kernel begins, in place of its
+// initial value.
+struct VariableContents {
+  std::string name;
+  std::vector<std::byte> bytes;  // as many as the variable has
 };
 
 // "(256, 512)", "(7,)", "()": as Python writes a tuple, and .npy files their shape.
@@ -104,6 +115,8 @@ struct Job {
   std::vector<Buffer> buffers;
   std::vector<Argument> arguments;
   BarrierNames barriers{};  // what sentences call its mbarriers
+  std::vector<VariableContents> variables{};
+  std::uint64_t variables_at = 0;  // where they begin; 0: where those of one module do
 };
 
 // Where something happened. Lines are 1-based; 0 is unknown. `source` is the CUDA file named by

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "core/ptx/module.h"
 #include "core/run/fit_launch.h"
 #include "core/run/modules.h"
@@ -49,6 +51,15 @@ Outcome<GpuDevice::Fitting> GpuDevice::fitting(const Job& job) {
   const std::string where = module->place((*entry)->line);
   if (auto error = misfit(**entry, job.launch, where)) return *error;
   if (auto error = misfit(**entry, job.arguments, job.buffers.size(), where)) return *error;
+  const bool is_placed = job.variables_at || !job.variables.empty() ||
+                         std::any_of(job.buffers.begin(), job.buffers.end(),
+                                     [](const Buffer& b) { return b.address; });
+  if (is_placed) {
+    return Error{ErrorKind::mismatch,
+                 "This launch was captured: it has addresses of its own, and variables with their "
+                 "contents, which a GPU gives out itself. Use --on sim.",
+                 where};
+  }
   if (const auto why = unfit(module->parts[(*entry)->part].target, chip_)) {
     return Error{ErrorKind::no_device,
                  fmt::format("{} {}, but the GPU here is {}. Use --on sim.", (*entry)->name, *why,

@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include <cstring>
+#include <filesystem>
 
 namespace tilescope {
 namespace {
@@ -105,7 +109,7 @@ class Simulated : public ::testing::Test {
     request.entry = entry;
     request.block.x = threads;
     request.stream = stream;
-    const auto add = [&](auto value) {
+    [[maybe_unused]] const auto add = [&](auto value) {
       const std::size_t at = request.parameters.size();
       request.parameters.resize(at + sizeof value);
       std::memcpy(&request.parameters[at], &value, sizeof value);
@@ -208,6 +212,36 @@ TEST_F(Simulated, ARuleSilencesAHazard) {
   EXPECT_EQ(launch("meet", 0, 64, buffer()), DriverResult::success);
   EXPECT_NE(device_->summary().find("by known.toml:1: known"), std::string::npos)
       << device_->summary();
+}
+
+// ---- captures ----
+
+TEST_F(Simulated, ACapturedLaunchRunsByItself) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / fmt::format("captured_{}", ::getpid());
+  ExecOptions options;
+  options.capture = folder.string();
+  options.first = 1;
+  device(options);
+  const std::uint64_t a = buffer(), unused = buffer(),
+                      b = device_->memory().allocate(256, "b").value();
+  launch("add", 0, 32, a, 5u);
+  launch("copy", 0, 16, a, b + 64);
+  EXPECT_FALSE(std::filesystem::exists(folder / "0001_add"));
+  const Outcome<PreparedRun> run = prepare_launch((folder / "0002_copy" / "kernel.ptx").string(),
+                                                  (folder / "0002_copy" / "launch.toml").string());
+  ASSERT_TRUE(run.ok()) << run.error().where << run.error().sentence;
+  ASSERT_EQ(run->job.buffers.size(), 2u) << "and not what it cannot reach: " << unused;
+  EXPECT_EQ(run->job.buffers[0].address, a);
+  Outcome<sim::Machine> m = sim::Machine::load(run->job);
+  ASSERT_TRUE(m.ok()) << m.error().sentence;
+  EXPECT_EQ(m->run(1 << 20), RunState::done);
+  std::uint32_t first = 0;
+  std::memcpy(&first, m->buffers()[1].bytes.data() + 64, 4);
+  EXPECT_EQ(first, 5u);
+  EXPECT_TRUE(m->buffer(1).is_undefined(63)) << "nobody has written it";
+  EXPECT_FALSE(m->buffer(1).is_undefined(64));
+  std::filesystem::remove_all(folder);
 }
 
 // ---- streams ----

@@ -178,10 +178,19 @@ Outcome<std::vector<std::uint64_t>> place_buffers(Model& machine, DeviceMemory& 
   // Where all of them will be, for buffers that hold addresses of others.
   std::vector<std::uint64_t> addresses;
   std::uint64_t next = DeviceMemory::first_address;
+  const auto size = [](const Buffer& b) {
+    return static_cast<std::uint64_t>(b.elements()) * bytes_of(b.dtype);
+  };
   for (const Buffer& b : buffers) {
-    addresses.push_back(next);
-    const std::uint64_t bytes = static_cast<std::uint64_t>(b.elements()) * bytes_of(b.dtype);
-    next = DeviceMemory::behind(next, bytes);
+    if (b.address) next = std::max(next, DeviceMemory::behind(b.address, size(b)));
+  }
+  for (const Buffer& b : buffers) {
+    addresses.push_back(b.address ? b.address : next);
+    if (!b.address) next = DeviceMemory::behind(next, size(b));
+  }
+  if (!std::is_sorted(addresses.begin(), addresses.end())) {
+    return Error{ErrorKind::mismatch,
+                 "buffers that have an address stand first, in the order of their addresses", ""};
   }
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     Buffer& b = buffers[i];
@@ -201,7 +210,13 @@ Outcome<std::vector<std::uint64_t>> place_buffers(Model& machine, DeviceMemory& 
     Region r(Region::Kind::buffer, b.name, addresses[i], std::move(b.bytes));
     r.about = about(b);
     if (b.undefined) r.make_undefined();
-    memory.place(std::move(r));
+    for (const auto& [begin, end] : b.unwritten) r.make_undefined(begin, end - begin);
+    if (!memory.place(std::move(r))) {
+      return Error{ErrorKind::mismatch,
+                   fmt::format("buffer {} (0x{:x} to 0x{:x}) lies where another one does", b.name,
+                               addresses[i], addresses[i] + wanted),
+                   ""};
+    }
     b.bytes.clear();
     machine.shells.push_back(std::move(b));
   }
@@ -337,8 +352,23 @@ void begin(Model& m, DeviceMemory& memory, std::vector<std::byte> parameters) {
 
 Outcome<Machine> Machine::load(Job job, Options options) {
   DeviceMemory memory;
-  Outcome<std::shared_ptr<Module>> module = Module::load(std::move(job.program), memory);
+  Outcome<std::shared_ptr<Module>> module =
+      Module::load(std::move(job.program), memory, job.variables_at);
   if (!module.ok()) return module.error();
+  for (const VariableContents& contents : job.variables) {
+    const ptx::Placed* const placed = (*module)->variable(contents.name);
+    if (!placed || placed->variable.bytes != contents.bytes.size()) {
+      return Error{ErrorKind::mismatch,
+                   placed
+                       ? fmt::format("the variable {} has {} bytes, but the launch gives it {}",
+                                     contents.name, placed->variable.bytes, contents.bytes.size())
+                       : fmt::format("the launch gives contents to the variable {}, which the "
+                                     "PTX does not define",
+                                     contents.name),
+                   ""};
+    }
+    memory.copy_in(placed->address, contents.bytes.data(), contents.bytes.size());
+  }
   Outcome<std::unique_ptr<Model>> model = model_for(**module, job.launch, options);
   if (!model.ok()) return model.error();
   Model& m = **model;

@@ -69,12 +69,13 @@ std::uint64_t free_base(const DeviceMemory& memory) {
 
 }  // namespace
 
-Outcome<std::shared_ptr<Module>> Module::load(tilescope::Program program, DeviceMemory& memory) {
+Outcome<std::shared_ptr<Module>> Module::load(tilescope::Program program, DeviceMemory& memory,
+                                              std::uint64_t at) {
   Outcome<ptx::Module> text = module_of(std::move(program));
   if (!text.ok()) return text.error();
   auto out = std::make_shared<Module>();
   out->module_ = std::make_shared<const ptx::Module>(std::move(*text));
-  out->base_ = free_base(memory);
+  out->base_ = at ? at : free_base(memory);
   Outcome<std::vector<ptx::Placed>> variables = ptx::place_variables(*out->module_, out->base_);
   if (!variables.ok()) return variables.error();
   out->variables_ = std::move(*variables);

@@ -30,8 +30,9 @@ struct Image;
 class Module {
  public:
   // Reads the PTX, and lays out and fills its variables in `memory`, behind those of the modules
-  // that are there. What it refuses changes nothing.
-  static Outcome<std::shared_ptr<Module>> load(tilescope::Program program, DeviceMemory& memory);
+  // that are there, or at `at`, where nothing lies. What it refuses changes nothing.
+  static Outcome<std::shared_ptr<Module>> load(tilescope::Program program, DeviceMemory& memory,
+                                               std::uint64_t at = 0);
   // Its variables are released.
   void unload(DeviceMemory& memory);
 
@@ -43,6 +44,8 @@ class Module {
   }
   // A .global or .const variable by its exact name, with its address; null: there is none.
   const ptx::Placed* variable(std::string_view name) const;
+  const std::vector<ptx::Placed>& variables() const { return variables_; }
+  std::uint64_t variables_at() const { return base_; }
 
   // An entry as machines with these options run it in clusters of so many CTAs: made when it is
   // first asked for.
