@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/sim/async/collisions.h"
+#include "core/sim/checks/around.h"
 #include "core/sim/checks/endless.h"
 #include "core/sim/checks/evidence.h"
 #include "core/sim/machine/cluster.h"
@@ -105,6 +106,12 @@ Evidence left_in_flight(const Model& machine, const Block& block, const AsyncOpe
   return out;
 }
 
+// What its thread waited for last by groups, and came to last.
+std::string ways_out(const Model& machine, const Block& block, const AsyncOperation& o) {
+  const Block& issuer = machine.issuer(block, o);
+  return waited_text(machine, Done{&issuer, o.thread, o.pc}) + last_text(machine, issuer, o.thread);
+}
+
 // PTX asks for a wait before shared memory goes (9.7.9.27.2.2, .read). An H200 keeps it for stores
 // that nobody has waited for: 0 wrong of 11e9 words that blocks left so, with 1 to 7 of them on a
 // processor; well-known libraries count on it.
@@ -116,7 +123,7 @@ void tell_of_store(Model& machine, const Block& block, const AsyncOperation& o) 
         "for it",
         o.work->name, range_text(o.reads[0]));
     r.expected = "cp.async.bulk.wait_group.read 0 before the threads exit";
-    r.found = "an operation in flight";
+    r.found = "an operation in flight" + ways_out(machine, block, o);
     r.evidence = left_in_flight(machine, block, o);
     return r;
   });
@@ -140,7 +147,7 @@ Report left_behind(const Model& machine, const Block& block, const AsyncOperatio
       : !o.reads.empty() ? "may still read " + range_text(o.reads[0])
                          : "is still to arrive at " + mbarrier_name(machine, o.mbarrier));
   r.expected = "a wait for the operation before the threads exit";
-  r.found = "an operation in flight";
+  r.found = "an operation in flight" + ways_out(machine, block, o);
   r.evidence = left_in_flight(machine, block, o);
   return r;
 }

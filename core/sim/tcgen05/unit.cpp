@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/sim/checks/around.h"
 #include "core/sim/checks/evidence.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/tcgen05/copy.h"
@@ -247,6 +248,19 @@ bool is_freed_under(Core& x, int lane, const ProductInFlight& product,
   return false;
 }
 
+// On which mbarrier the product is told of, as far as its commit has been issued.
+std::string commit_text(const Core& x, const ProductInFlight& product) {
+  const Block& issuer = *x.machine->member(*x.block, product.issuer);
+  for (const AsyncOperation& o : issuer.flight.operations) {
+    if (o.work != &commit_work || o.thread != product.thread || o.stage == Stage::complete ||
+        o.number < product.operation->number) {
+      continue;
+    }
+    return o.arrives_at(x.block->rank, issuer.rank) ? unheard_text(x, o.mbarrier) : "";
+  }
+  return "";
+}
+
 bool check_products(Core& x, int lane, TensorUse use, const std::vector<CellRange>& cells) {
   ProductInFlight other;
   if (!find_product(*x.block, cells, use == TensorUse::load, other)) return true;
@@ -257,7 +271,9 @@ bool check_products(Core& x, int lane, TensorUse use, const std::vector<CellRang
       x, lane, *x.block, use, cells[0],
       fmt::format("the tcgen05.mma at {} is still {} it: nobody has waited for its commit",
                   text(site), other.writes ? "writing" : "reading"),
-      "tcgen05.commit after the mma, and a wait for its mbarrier", "an mma in flight",
+      "tcgen05.commit after the mma, and a wait for its mbarrier",
+      "an mma in flight" + commit_text(x, other) +
+          gap_text(x, Done{x.machine->member(*x.block, other.issuer), other.thread, other.pc}),
       product_party(x, *x.block, *other.operation, cells), waited_in_vain(x));
 }
 
@@ -339,7 +355,7 @@ void note_race(Core& x, int lane, const Block& home, TensorUse use, const Tensor
             ? "a commit after it, a wait for its mbarrier, and tcgen05.fence::after_thread_sync"
             : "a barrier between them, with tcgen05.fence::before_thread_sync before and "
               "fence::after_thread_sync after it";
-    r.found = "either could be first";
+    r.found = "either could be first" + gap_text(x, Done{&by, past.warp * 32, past.pc});
     r.evidence =
         between(x, lane, home, use, *meeting(cells, past.cells), party_of(x, home, by, past));
     return r;
@@ -381,7 +397,7 @@ void note_before(Core& x, int lane, const Block& home, TensorUse use, const Cell
         "tcgen05.fence::before_thread_sync between it and the barrier",
         name_at(x), where(x, by, past.warp, past.pc));
     r.expected = "tcgen05.fence::before_thread_sync before the barrier";
-    r.found = "none since the load or store";
+    r.found = "none since the load or store" + told_text(*x.machine, by, past.warp);
     r.evidence = between(x, lane, home, use, cells, party_of(x, home, by, past));
     return r;
   });
@@ -507,7 +523,8 @@ bool leave_tensor_memory(Model& machine, Block& block) {
       fmt::format("the CTA has exited with {} columns of TMEM that it allocated here",
                   left.columns),
       "tcgen05.dealloc of every allocation before the CTA exits (PTX ISA 9.7.16.7.1)",
-      fmt::format("columns {}-{} still allocated", left.column, left.column + left.columns - 1));
+      fmt::format("columns {}-{} still allocated", left.column, left.column + left.columns - 1) +
+          last_text(machine, block, left.thread));
   machine.reports.explain(evidence_at(columns_of(block, left)));
   return false;
 }
