@@ -112,11 +112,12 @@ std::string ways_out(const Model& machine, const Block& block, const AsyncOperat
   return waited_text(machine, Done{&issuer, o.thread, o.pc}) + last_text(machine, issuer, o.thread);
 }
 
-// PTX asks for a wait before shared memory goes (9.7.9.27.2.2, .read). An H200 keeps it for stores
-// that nobody has waited for: 0 wrong of 11e9 words that blocks left so, with 1 to 7 of them on a
-// processor; well-known libraries count on it.
+// Shared memory has the same lifetime as its block (2.3), and a wait_group says when it has been
+// read (9.7.9.27.2.2, .read). An H200 keeps it for stores that nobody has waited for: 0 wrong of
+// 11e9 words that blocks left so, with 1 to 7 of them on a processor; well-known libraries count on
+// it.
 void tell_of_store(Model& machine, const Block& block, const AsyncOperation& o) {
-  machine.reports.note_at(block, o.thread, o.pc, "exit_in_flight", o.pc, [&] {
+  machine.reports.hazard_at(block, o.thread, o.pc, "exit_in_flight", o.pc, [&] {
     Report r;
     r.sentence = fmt::format(
         "all threads of the CTA have exited, but this {} may still read {}, and nobody has waited "
