@@ -10,6 +10,7 @@
 #include "core/sim/checks/around.h"
 #include "core/sim/checks/evidence.h"
 #include "core/sim/machine/model.h"
+#include "core/sim/tcgen05/scopes.h"
 
 namespace tilescope::sim {
 namespace {
@@ -652,7 +653,13 @@ bool signal_mbarrier(Model& machine, Block& block, u32 offset, const Signal& wha
   note_visit(*b, what, who, home.rank, ++block.signals);
   // Of other pairs' TMEM nobody of this pair asks.
   if (what.arrivals && home.rank / 2 == block.rank / 2) {
-    home.tensor.tell(who.thread / 32, b->tensor_arriving);
+    TensorClock told;
+    home.tensor.tell(who.thread / 32, told);
+    const bool narrow = !who.operation && is_remote(block, who) && what.scope == Scope::cta;
+    if (narrow) {
+      for (const u32 side : {0u, 1u}) forget_reached(told, side);
+    }
+    take(b->tensor_arriving, told);
   }
   if (machine.order_log && block.order.on()) {
     log_signal(machine, block, offset, *b, what, who);
