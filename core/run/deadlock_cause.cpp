@@ -355,6 +355,10 @@ std::string first_cause_text(const Cause& cause) {
                       capital(warps_text(cause, w->warps)) + (many(w->warps) ? " wait" : " waits"),
                       place(w->site), named(b), lacks_text(b));
   }
+  // Bytes that came without their arrival say where it belongs.
+  if (b.pending && b.of == Cause::WaitedFor::Of::mbarrier) {
+    if (const std::string bytes = bytes_text(b); !bytes.empty()) out += capital(bytes) + ". ";
+  }
   bool waits = false;
   out += barrier_sentence(cause, b, waits);
   const Told told = told_of(b);

@@ -107,7 +107,7 @@ const std::vector<Planted> planted = {
     {odd, "no turn", 0, 0, true, "fault operand_overwritten", "stmatrix writes byte", "next stmatrix"},
     {odd, "drop bar.sync #0", 0, 0, true, "fault operand_overwritten", "stmatrix writes byte", "next stmatrix"},
     {odd, "drop bar.sync #1", 0, 0, true, "hazard operand_overwritten", "stmatrix writes byte", ""},
-    {odd, "drop cp.async.bulk.wait_group #3", 0, 0, true, "note exit_in_flight", "may still read bytes", ""},
+    {odd, "drop cp.async.bulk.wait_group #3", 0, 0, true, "hazard exit_in_flight", "may still read bytes", ""},
 };
 // clang-format on
 

@@ -78,6 +78,7 @@ class Reader {
     if (key == "expect") return expect(rest);
     if (key == "expect-fault") return parts(rest, out_.fault, out_.fault_text);
     if (key == "expect-why") out_.why = rest;
+    if (key == "expect-found") out_.found.push_back(rest);
     if (key == "expect-note") return parts(rest, out_.note, out_.note_text);
     if (key == "expect-hazard") {
       SimProgram::Hazard one;

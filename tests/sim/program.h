@@ -15,6 +15,7 @@
 //   // expect: Y = 0 2 4 61*0
 //   // expect-fault: out_of_bounds | sentence, or a part of it
 //   // expect-why: a part of a deadlock's cause (core/run/deadlock_cause.h)
+//   // expect-found: a part of what a report says was found; each of them in one
 //   // expect-site: PTX line 21, block (0,0,0), warp 0, lane 3
 //   // expect-printed: hello 3             (a line of what vprintf printed; each line in its order)
 //   // expect-hazard: shared_race | sentence, or a part of it | 3       (how often at its site)
@@ -45,6 +46,7 @@ struct SimProgram {
   std::vector<Expectation> memory;
   std::string fault, fault_text, site, why;
   std::string note, note_text;
+  std::vector<std::string> found;
   struct Hazard {
     std::string kind, text, count;
   };

@@ -117,6 +117,11 @@ TEST_P(Program, DoesWhatItsTextSays) {
                             }))
         << h.kind << " | " << h.text << " was not told";
   }
+  for (const std::string& text : p.found) {
+    std::string all;
+    for (const Report& r : reports) all += r.found + "\n";
+    EXPECT_NE(all.find(text), std::string::npos) << all;
+  }
   if (!p.note.empty()) {
     ASSERT_FALSE(reports.empty()) << "there is no note";
     EXPECT_EQ(reports.back().kind, p.note);

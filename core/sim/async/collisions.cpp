@@ -6,9 +6,11 @@
 #include <algorithm>
 
 #include "core/sim/async/flights.h"
+#include "core/sim/checks/around.h"
 #include "core/sim/checks/evidence.h"
 #include "core/sim/machine/cluster.h"
 #include "core/sim/machine/model.h"
+#include "core/sim/tcgen05/multiplication.h"
 
 namespace tilescope::sim {
 
@@ -39,6 +41,29 @@ std::string too_late_text(const Model& machine, const Block& block, const AsyncO
     out = unexpected_story(machine, *machine.member(block, rank), o.mbarrier);
   }
   return out;
+}
+
+// Where the wait for an operation is missing, which is in flight in `block`: where its own warps
+// waited for such last, or on which mbarrier it completes and where that was waited for; and what
+// stands on either side of the gap.
+std::string gap_behind(const Core& x, const Block& block, const AsyncOperation& o) {
+  const Model& machine = *x.machine;
+  const Block& issuer = machine.issuer(block, o);
+  const Done done{&issuer, o.thread, o.pc};
+  std::string out = o.mbarrier == no_mbarrier ? waited_text(machine, done) : "";
+  u32 mbarrier = o.mbarrier;
+  const AsyncOperation* by = &o;
+  for (const AsyncOperation& later : issuer.flight.operations) {
+    if (mbarrier != no_mbarrier || !is_multiplication(o)) break;
+    if (later.work != &commit_work || later.thread != o.thread || later.number < o.number) continue;
+    mbarrier = later.mbarrier;
+    by = &later;
+  }
+  if (mbarrier != no_mbarrier) {
+    const bool own = by->arrives_at(x.block->rank, by == &o ? block.rank : issuer.rank);
+    if (own) out += unheard_text(x, mbarrier);
+  }
+  return out + gap_text(x, done);
 }
 
 const Range* meeting(const std::vector<Range>& ranges, const Range& with) {
@@ -91,7 +116,8 @@ bool Flights::check_operands(Core& x, int lane, Block& block, AsyncOperation& o)
           fmt::format("{} {} {}, which the {} at {} {}: it is still in flight{}", o.work->name,
                       does, range_text(r), other.work->name, text(site), did,
                       too_late_text(*model_, block, other)),
-          "a wait for the earlier operation first", "the earlier one in flight");
+          "a wait for the earlier operation first",
+          "the earlier one in flight" + gap_behind(x, block, other));
       Evidence evidence =
           collision(operation_at_issue(*model_, block, o, does, place_of(block, r)),
                     operation_in(*model_, block, other, did, place_of(block, *with)));
@@ -178,7 +204,7 @@ bool Flights::collides(Core& x, Block& block, const MemoryAccess& access, const 
         race      ? "a barrier between them: before the store is issued, or behind a wait for it"
         : written ? "a wait for the operation before its result is touched"
                   : "a wait until the operation has read its source";
-    told.found = "an operation in flight";
+    told.found = "an operation in flight" + gap_behind(x, block, o);
     told.evidence = collision(
         lane_at(x, lane, fmt::format("{} {}", name, reads ? "reads" : "writes"),
                 place_of(block, Range{begin, begin + access.bytes})),

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/sim/async/collisions.h"
+#include "core/sim/checks/around.h"
 #include "core/sim/checks/endless.h"
 #include "core/sim/checks/evidence.h"
 #include "core/sim/machine/cluster.h"
@@ -105,18 +106,25 @@ Evidence left_in_flight(const Model& machine, const Block& block, const AsyncOpe
   return out;
 }
 
-// PTX asks for a wait before shared memory goes (9.7.9.27.2.2, .read). An H200 keeps it for stores
-// that nobody has waited for: 0 wrong of 11e9 words that blocks left so, with 1 to 7 of them on a
-// processor; well-known libraries count on it.
+// What its thread waited for last by groups, and came to last.
+std::string ways_out(const Model& machine, const Block& block, const AsyncOperation& o) {
+  const Block& issuer = machine.issuer(block, o);
+  return waited_text(machine, Done{&issuer, o.thread, o.pc}) + last_text(machine, issuer, o.thread);
+}
+
+// Shared memory has the same lifetime as its block (2.3), and a wait_group says when it has been
+// read (9.7.9.27.2.2, .read). An H200 keeps it for stores that nobody has waited for: 0 wrong of
+// 11e9 words that blocks left so, with 1 to 7 of them on a processor; well-known libraries count on
+// it.
 void tell_of_store(Model& machine, const Block& block, const AsyncOperation& o) {
-  machine.reports.note_at(block, o.thread, o.pc, "exit_in_flight", o.pc, [&] {
+  machine.reports.hazard_at(block, o.thread, o.pc, "exit_in_flight", o.pc, [&] {
     Report r;
     r.sentence = fmt::format(
         "all threads of the CTA have exited, but this {} may still read {}, and nobody has waited "
         "for it",
         o.work->name, range_text(o.reads[0]));
     r.expected = "cp.async.bulk.wait_group.read 0 before the threads exit";
-    r.found = "an operation in flight";
+    r.found = "an operation in flight" + ways_out(machine, block, o);
     r.evidence = left_in_flight(machine, block, o);
     return r;
   });
@@ -140,7 +148,7 @@ Report left_behind(const Model& machine, const Block& block, const AsyncOperatio
       : !o.reads.empty() ? "may still read " + range_text(o.reads[0])
                          : "is still to arrive at " + mbarrier_name(machine, o.mbarrier));
   r.expected = "a wait for the operation before the threads exit";
-  r.found = "an operation in flight";
+  r.found = "an operation in flight" + ways_out(machine, block, o);
   r.evidence = left_in_flight(machine, block, o);
   return r;
 }
@@ -556,9 +564,57 @@ bool Flights::leave_to_peer(const Block& block, const AsyncOperation& o) {
   return false;
 }
 
+namespace {
+
+// Threads of another CTA have arrived at an mbarrier of this one, and nobody here knew of that
+// before it exited: in another order they come too late. (Commits and copies are looked at as they
+// come.)
+void tell_of_late_arrival(Model& machine, const Block& block, u32 offset, const Released& part) {
+  const Block* by = nullptr;
+  for (u32 rank = 0; rank < machine.cluster_size; ++rank) {
+    const Block* const member = machine.member(block, rank);
+    if (rank != block.rank && member && member->number == part.by.block) by = member;
+  }
+  if (!by || !by->order.on() || part.home.block != part.by.block) return;
+  const auto is_heard = [&](const Observer& other) {
+    const u32 epoch = part.view.seen.of(other.me());
+    for (u32 warp = 0; warp < block.warps.size(); ++warp) {
+      if (block.order.of(warp).may_have_seen(other.me(), epoch)) return true;
+    }
+    return false;
+  };
+  bool all = true;
+  for (u32 warp = 0; warp < by->warps.size(); ++warp) all &= is_heard(by->order.of(warp));
+  if (all) return;
+  machine.reports.hazard_at(*by, part.by.thread, part.by.pc, "peer_exited", part.by.pc, [&] {
+    Report r;
+    r.sentence = fmt::format(
+        "this {} goes to {} of CTA {} of the cluster, whose threads have all exited, and none of "
+        "them knew of it before: it may come too late, when the memory is another CTA's",
+        opcode_text(machine.program().code[part.by.pc].text), mbarrier_name(machine, offset),
+        block.rank);
+    r.expected = "a barrier.cluster, or another wait of that CTA for this one, before it exits";
+    r.found = "an exit that waits for nobody" + exits_text(machine, block);
+    r.evidence = evidence_at(mbarrier_at(block, offset));
+    return r;
+  });
+}
+
+void tell_of_late_arrivals(Model& machine, const Block& block) {
+  if (machine.cluster_size < 2 || !block.order.on()) return;
+  for (const auto& [offset, b] : block.mbarriers) {
+    for (const Token* token : {&b.arriving, &b.completed}) {
+      for (const Released& part : token->parts) tell_of_late_arrival(machine, block, offset, part);
+    }
+  }
+}
+
+}  // namespace
+
 // The block's threads have all exited. What is in flight may still write to global memory, but the
 // block's shared memory is gone.
 bool Flights::land(Block& block) {
+  tell_of_late_arrivals(*model_, block);
   for (const AsyncOperation& o : block.flight.operations) {
     const bool arrives = o.mbarrier != no_mbarrier && o.arrives_at(block.rank, block.rank);
     if (o.reads.empty() && o.writes.empty() && !arrives) continue;

@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
+#include "core/sim/checks/around.h"
 #include "core/sim/checks/evidence.h"
 #include "core/sim/machine/model.h"
+#include "core/sim/tcgen05/scopes.h"
 
 namespace tilescope::sim {
 namespace {
@@ -61,7 +64,8 @@ bool at_fault(Model& machine, const Block& block, u32 offset, Actor who, std::st
 bool left_behind(Model& machine, const Block& block, u32 offset, const Mbarrier& b, Actor waiter,
                  std::string sentence, std::string expected, std::string found) {
   machine.reports.fault_at(block, waiter.thread, waiter.pc, "waiter_left_behind",
-                           std::move(sentence), std::move(expected), std::move(found));
+                           std::move(sentence), std::move(expected),
+                           std::move(found) + parity_text(machine, waiter.pc));
   Evidence evidence = evidence_at(mbarrier_at(block, offset));
   evidence.parties = {party_of(machine, block, offset, waiter, "waits"),
                       party_of(machine, block, offset, b.completer,
@@ -433,12 +437,27 @@ void check_visible(Model& machine, Block& block, u32 offset, const Mbarrier& b, 
                            "barrier.cluster.arrive.release";
     r.found = user.may_have_seen(made_by, b.made_when) ? "a barrier.cluster with a relaxed arrival"
                                                        : "no barrier between";
+    r.found += gap_text(machine, home, who.thread, who.pc, Done{&block, b.maker, b.made_at});
     const Actor made{b.maker, b.made_at, false, block.rank};
     r.evidence = evidence_at(mbarrier_at(block, offset));
     r.evidence.parties = {party_of(machine, block, offset, who, "uses it"),
                           party_of(machine, block, offset, made, "initialised it")};
     return r;
   });
+}
+
+// "; the nearest at byte 24, made at a.cu:12 (PTX line 40), and at byte 40, made at ...": on either
+// side.
+std::string others_text(const Model& machine, const Block& block, u32 offset) {
+  const auto behind = block.mbarriers.lower_bound(offset);
+  std::string out;
+  const auto add = [&](u32 at, const Mbarrier& b) {
+    out += fmt::format("{} at byte {}, made at {}", out.empty() ? "; the nearest" : ", and", at,
+                       line_text(machine, block, b.maker, b.made_at));
+  };
+  if (behind != block.mbarriers.begin()) add(std::prev(behind)->first, std::prev(behind)->second);
+  if (behind != block.mbarriers.end()) add(behind->first, behind->second);
+  return out;
 }
 
 }  // namespace
@@ -451,7 +470,8 @@ Mbarrier* use_mbarrier(Model& machine, Block& block, u32 offset, Actor who) {
         fmt::format("byte {} of shared memory is used as an mbarrier, but no mbarrier.init has "
                     "made one there",
                     offset),
-        "mbarrier.init, then a barrier of the CTA, before the first use", "no mbarrier");
+        "mbarrier.init, then a barrier of the CTA, before the first use",
+        "no mbarrier" + others_text(machine, block, offset));
     return nullptr;
   }
   Mbarrier& b = found->second;
@@ -633,7 +653,13 @@ bool signal_mbarrier(Model& machine, Block& block, u32 offset, const Signal& wha
   note_visit(*b, what, who, home.rank, ++block.signals);
   // Of other pairs' TMEM nobody of this pair asks.
   if (what.arrivals && home.rank / 2 == block.rank / 2) {
-    home.tensor.tell(who.thread / 32, b->tensor_arriving);
+    TensorClock told;
+    home.tensor.tell(who.thread / 32, told);
+    const bool narrow = !who.operation && is_remote(block, who) && what.scope == Scope::cta;
+    if (narrow) {
+      for (const u32 side : {0u, 1u}) forget_reached(told, side);
+    }
+    take(b->tensor_arriving, told);
   }
   if (machine.order_log && block.order.on()) {
     log_signal(machine, block, offset, *b, what, who);

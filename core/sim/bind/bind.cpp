@@ -28,6 +28,26 @@ bool has_avx2() {
 #endif
 }
 
+// Does it order, wait for or issue something (core/sim/checks/around.h)? Not each of many small
+// copies.
+bool leaves_trail(const Instruction& i) {
+  switch (i.op) {
+    case Op::bar:
+    case Op::barrier:
+    case Op::membar:
+    case Op::fence:
+    case Op::mbarrier:
+    case Op::tcgen05:
+    case Op::wgmma:
+      return true;
+    case Op::cp:
+      return i.modifiers.has(Field::bulk) || i.modifiers.has(Field::on_mbarrier) ||
+             i.modifiers.operation() != ptx::Operation::none;
+    default:
+      return false;
+  }
+}
+
 class Binder {
  public:
   Binder(const ptx::Program& program, Bound& out, bool fast, std::uint32_t window)
@@ -49,8 +69,8 @@ class Binder {
         return false;
       }
       c.ends_block = program_.ends_block[pc];
-      c.notes_lanes = brings_others_on(program_, pc);
       c.synchronises = i.modifiers.has(Field::order) || i.op == Op::atom || i.op == Op::red;
+      c.notes_lanes = brings_others_on(program_, pc) || c.synchronises || leaves_trail(i);
       if (i.guarded) {
         c.guard = program_.registers[i.guard].place;
         c.guard_flip = i.guard_negated ? ~Mask{0} : 0;

@@ -32,8 +32,7 @@ const Visits* visits_of(const Mbarrier* b, const Party& a, u32 pc) {
 Stood stood_at(const Search& search, const Party& a, u32 pc) {
   Stood out;
   const std::vector<Visited>& all = a.warp->visited;
-  out.known =
-      search.machine.image->bound[0].code[pc].notes_lanes && all.size() < Warp::most_visited;
+  out.known = brings_others_on(search.machine.program(), pc) && all.size() < Warp::most_visited;
   for (const Visited& v : all) {
     if (v.pc == pc) out = {true, v.executed, v.kept_out};
   }

@@ -185,6 +185,13 @@ std::string remedy(const Core& x, const Doubtful& by) {
   }
 }
 
+std::string gap_text(const Core& x, const Conflict& c) {
+  const Block* const home = x.machine->resident(c.other.home.block);
+  if (!home) return "";
+  const Done done{home, c.other.thread, c.other.pc};
+  return (c.pending ? waited_text(*x.machine, done) : "") + gap_text(x, done);
+}
+
 // An access is aligned to as many bytes as it has (9.7.9.8, ld).
 Evidence::Party earlier(const Core& x, const Accessed& memory, const Conflict& c,
                         std::string_view verb) {

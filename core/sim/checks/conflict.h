@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/sim/checks/around.h"
 #include "core/sim/machine/code.h"
 
 namespace tilescope::sim {
@@ -44,6 +45,9 @@ std::string deed_text(const Core& x, const Deed& by);
 const Deed& too_weak(const Doubtful& by);
 std::string weakness(const Core& x, const Doubtful& by);
 std::string remedy(const Core& x, const Doubtful& by);
+// Between which instructions of the two warps an order is missing: gap_text() (around.h), for what
+// is resident.
+std::string gap_text(const Core& x, const Conflict& conflict);
 // What touched the memory before, and its bytes.
 Evidence::Party earlier(const Core& x, const Accessed& memory, const Conflict& conflict,
                         std::string_view verb);

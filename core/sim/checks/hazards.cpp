@@ -90,7 +90,7 @@ Report report_of_copy(const Core& x, const std::string& mine, const Conflict& c)
   r.expected = reads_map
                    ? "a wait for the copy by whoever changes its tensor map, or another map"
                    : "cp.async.wait_group or wait_all by the thread that copies, then a barrier";
-  r.found = "a copy in flight";
+  r.found = "a copy in flight" + gap_text(x, c);
   return r;
 }
 
@@ -134,6 +134,7 @@ Report report_of_race(const Core& x, const Accessed& memory, const std::string& 
                         : "a release behind the one and an acquire before the other";
   r.found = c.is_likely ? "an order that chips are seen to keep, and PTX does not promise"
                         : "either could be first";
+  r.found += gap_text(x, c);
   return r;
 }
 

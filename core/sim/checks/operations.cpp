@@ -2,6 +2,7 @@
 // proxy has not been told of.
 #include <fmt/format.h>
 
+#include "core/sim/async/collisions.h"
 #include "core/sim/checks/evidence.h"
 #include "core/sim/checks/unordered.h"
 #include "core/sim/checks/unread.h"
@@ -72,6 +73,25 @@ bool find_unread(Model& machine, Block& block, const Observer& who, std::uint64_
   });
 }
 
+// "no fence behind warp 0's last st, at a.cu:12 (PTX line 40)": of what its warp wrote to this
+// shared memory before it next told others of anything, the last in the program.
+std::string unfenced_text(const Core& x, const Block& block, const Conflict& c) {
+  const Model& machine = *x.machine;
+  const Block& home = home_of(machine, block, c.other);
+  std::uint32_t last = c.other.pc;
+  block.order.shared.any_writer(
+      0, block.shared.size(), [&](std::uint64_t, std::uint64_t, const Shadow::Touch& t) {
+        const bool same = !t.async && t.agent == c.other.agent && t.epoch == c.other.epoch &&
+                          t.operation == c.other.operation;
+        if (same) last = std::max(last, t.pc);
+        return false;
+      });
+  return fmt::format("no fence behind {}'s last {}, at {}", who_text(x, c.other),
+                     ptx::opcode(machine.program().code[last].op).name,
+                     place_text(machine.site(home, c.other.thread, last))) +
+         gap_text(x, Done{&home, c.other.thread, last});
+}
+
 void tell_unread(Core& x, int lane, const Block& block, const AsyncOperation& o, const Range& r,
                  const Conflict& c) {
   x.reports->note(x, lane, "read_overtaken", c.other.pc, [&] {
@@ -104,9 +124,28 @@ bool is_untold(const Model& machine, const Block& block, const AsyncOperation& o
   return find_untold(machine, block, who, begin, end, c);
 }
 
+namespace {
+
+// A store of what nobody has defined: should that lie in a result, it is told where it came from.
+void note_undefined_source(Core& x, int lane, const Block& block, const AsyncOperation& o) {
+  for (const Range& r : o.reads) {
+    if (!block.shared.any_undefined(r.begin, r.end - r.begin)) continue;
+    std::uint64_t at = r.begin;
+    while (!block.shared.is_undefined(at)) ++at;
+    const Origin before = x.warp->origin;
+    x.warp->origin = {true, x.pc, static_cast<std::uint32_t>(lane), at, block.shared.kind(), 0};
+    x.reports->note_undefined_store(x);
+    x.warp->origin = before;
+    return;
+  }
+}
+
+}  // namespace
+
 // The same of what an operation is going to read and write. It does so through the async proxy,
 // which is told of a thread's own writes only by its fence.proxy.async (9.7.9.25.2).
 void watch_operation(Core& x, int lane, Block& block, AsyncOperation& o) {
+  if (is_store(o) && &block == x.block) note_undefined_source(x, lane, block, o);
   const Observer& who = observer(x);
   o.order = x.machine->completions.begin();
   Shadow::Touch touch;
@@ -140,7 +179,7 @@ void watch_operation(Core& x, int lane, Block& block, AsyncOperation& o) {
       report.expected =
           "fence.proxy.async.shared::cta by the threads that write, then a barrier; or behind it, "
           "by the thread that issues this";
-      report.found = "no fence between";
+      report.found = unfenced_text(x, block, c);
       Evidence::Party mine =
           lane_at(x, lane, fmt::format("{} {}", o.work->name, verb), place_of(block, r));
       add_pieces(mine, reads ? o.reads : o.writes);

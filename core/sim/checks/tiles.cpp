@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "core/sim/checks/around.h"
 #include "core/sim/checks/evidence.h"
 #include "core/sim/machine/model.h"
 
@@ -45,6 +46,14 @@ std::vector<u64> element_at(const Tiles& t, u64 byte) {
 
 std::string block_text(const Site& site) {
   return fmt::format("CTA ({},{},{})", site.block.x, site.block.y, site.block.z);
+}
+
+// The byte of the first element of a tile that nobody wrote.
+u64 first_missing(const Region& r, const Tiles& tiles, u64 number) {
+  for (u64 at = tiles.first(number); at < r.size(); at += tiles.element) {
+    if (!r.writer(at) && tiles.of(at) == number) return at;
+  }
+  return tiles.first(number);
 }
 
 }  // namespace
@@ -118,6 +127,12 @@ bool find_missing_tile(Model& machine, std::size_t buffer) {
       told ? fmt::format("; nor{}", others) : "");
   fault.expected = fmt::format("each tile of {} elements to be written", text(tiles.tile));
   fault.found = fmt::format("{} of the {} tiles not written", count, tiles.count());
+  // Of a tile of which others are written: who did that beside the first that is not.
+  if (*first < all) {
+    const u64 at = first_missing(r, tiles, number);
+    fault.found += fmt::format("; the first element that nobody wrote is {}{}", tiles.place(at),
+                               neighbours_text(machine, r, at));
+  }
   fault.site.kernel = machine.kernel;
   fault.evidence = evidence_at(place_of(
       GlobalRange{r.base() + tiles.first(number), r.base() + tiles.first(number) + tiles.element}));

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/sim/checks/around.h"
+#include "core/sim/checks/origin.h"
 #include "core/sim/checks/undecided.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/matrix/fragments.h"
@@ -134,6 +136,7 @@ class Careful {
       return flow;
     }
     if (!reads_undefined()) return plain();
+    note_origin();
     return i_.op == Op::mov && !c_.p ? move() : compute();
   }
 
@@ -148,6 +151,22 @@ class Careful {
       if (undefined_in(o_[k])) return true;
     }
     return false;
+  }
+
+  // The first that is read of a register that nobody had written, as far as no memory is known that
+  // an undefined value came from.
+  void note_origin() {
+    Origin& origin = x_.warp->origin;
+    if (origin.known || i_.unit == Unit::warp) return;
+    for (std::uint32_t k = 0; k < i_.count; ++k) {
+      const Operand& o = first_undefined(o_[k]);
+      if (o.written || o.kind != Operand::Kind::reg || !undefined_in(o)) continue;
+      const Mask bad = undefined_lanes(x_, place(program_, o), register_width(program_, o)) & m_;
+      origin = {true, x_.pc, static_cast<std::uint32_t>(__builtin_ctz(bad)), o.index};
+      origin.region = of_register;
+      if (const auto before = last_before(*x_.warp, x_.pc)) origin.offset |= come_from(*before);
+      return;
+    }
   }
 
   bool undefined_in(const Operand& o) const {
@@ -598,6 +617,16 @@ namespace {
 
 // "byte 12 of shared memory"
 std::string place_of(const Model& machine, const Origin& o) {
+  if (o.region == of_register) {
+    const std::optional<std::uint32_t> before = came_from(o);
+    const ptx::Program& program = machine.program();
+    return fmt::format(
+        "{}, which nobody had written{},",
+        program.name_of_register(static_cast<std::uint32_t>(o.offset)),
+        before ? fmt::format(" behind the {} at PTX line {}",
+                             opcode_text(program.code[*before].text), program.code[*before].line)
+               : "");
+  }
   if (o.in_tensor_memory) {
     return fmt::format("lane {}, column {} of TMEM", o.offset >> 16, o.offset & 0xffff);
   }
@@ -616,8 +645,15 @@ std::string place_of(const Model& machine, const Origin& o) {
 std::string origin_text(const Core& x) {
   const Origin& o = x.warp->origin;
   if (!o.known) return ", which may be read before it is written";
-  return fmt::format("; the last undefined value came from {} at PTX line {}, lane {}",
-                     place_of(*x.machine, o), x.machine->program().code[o.pc].line, o.lane);
+  const std::string text =
+      fmt::format("; the last undefined value came from {} at PTX line {}, lane {}",
+                  place_of(*x.machine, o), x.machine->program().code[o.pc].line, o.lane);
+  const Region& shared = x.block->shared;
+  const bool of_shared = is_of_memory(o) && !o.in_tensor_memory && o.kind == Region::Kind::shared;
+  if (!of_shared || o.offset >= shared.size() || !shared.is_undefined(o.offset)) return text;
+  const Writer writer = shared.writer(o.offset);
+  return text + undefined_text(*x.machine, shared, o.offset) +
+         (writer ? x.machine->reports.undefined_story(writer) : "");
 }
 
 }  // namespace tilescope::sim

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/sim/checks/origin.h"
 #include "core/sim/checks/undefined.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/machine/cluster.h"
@@ -260,7 +261,7 @@ void mark_loaded(Core& x, const Code& c, Mask m, const Region& region, const u64
         const u64 at = offsets[l] + e * static_cast<u64>(element) + static_cast<u64>(k);
         last = region.undefined_bits_at(at);
         hidden[l * width + k] = last;
-        if (!last || x.warp->origin.known) continue;
+        if (!last || is_of_memory(x.warp->origin)) continue;
         x.warp->origin = {true, x.pc, static_cast<std::uint32_t>(l), at, region.kind(), 0};
         if (region.kind() == Region::Kind::buffer || region.kind() == Region::Kind::variable) {
           x.warp->origin.region = static_cast<std::uint32_t>(&region - x.regions);

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/sim/checks/signallers.h"
 #include "core/sim/checks/undefined.h"
 #include "core/sim/machine/model.h"
 
@@ -27,17 +28,31 @@ inline bool is_ready(const Warp& warp) {
                      [](const Split& s) { return s.wait == Wait::none; });
 }
 
-// `all` have come to the instruction, and its guard lets `executes` through.
-inline void note_lanes(Warp& warp, std::uint32_t pc, Mask all, Mask executes) {
-  for (Visited& v : warp.visited) {
-    if (v.pc != pc) continue;
+// `all` have come to the instruction, and its guard lets `executes` through. The last that a warp
+// came to stands last (core/sim/checks/around.h). Where there are too many, those stay that bring
+// others on: what others did is a help, but no cause of a deadlock.
+inline void note_lanes(Core& x, Mask all, Mask executes) {
+  std::vector<Visited>& visited = x.warp->visited;
+  if (!visited.empty() && visited.back().pc == x.pc) {
+    Visited& v = visited.back();
     v.executed = (v.executed & ~all) | executes;
     v.kept_out = (v.kept_out & ~all) | (all & ~executes);
     return;
   }
-  if (warp.visited.size() < Warp::most_visited) {
-    warp.visited.push_back({pc, executes, all & ~executes});
+  Visited now{x.pc, executes, all & ~executes};
+  auto out =
+      std::find_if(visited.begin(), visited.end(), [&](const Visited& v) { return v.pc == x.pc; });
+  if (out != visited.end()) {
+    now.executed |= out->executed & ~all;
+    now.kept_out |= out->kept_out & ~all;
+  } else if (visited.size() == Warp::most_visited) {
+    const ptx::Program& program = x.machine->program();
+    out = std::find_if(visited.begin(), visited.end(),
+                       [&](const Visited& v) { return !brings_others_on(program, v.pc); });
+    if (out == visited.end()) return;
   }
+  if (out != visited.end()) visited.erase(out);
+  visited.push_back(now);
 }
 
 // Runs one split until it waits, ends or divides (`ended`), its turn is over, or it has executed
@@ -59,7 +74,7 @@ std::uint64_t Scheduler::run_split(Core& x, Way way, std::uint64_t limit, bool s
     const Mask m = mask & (x.predicates[c.guard] ^ c.guard_flip);
     way.issues(x, c, m);
     ++executed;
-    if (c.notes_lanes) note_lanes(warp, pc, mask, m);
+    if (c.notes_lanes) note_lanes(x, mask, m);
     Flow flow = Flow::next;
     if (warp.undefined_registers) {
       flow = run_carefully(x, c, mask, m);

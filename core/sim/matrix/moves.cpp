@@ -15,6 +15,7 @@
 
 #include <cstring>
 
+#include "core/sim/checks/origin.h"
 #include "core/sim/checks/undefined.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
@@ -84,7 +85,7 @@ void note_undefined(Core& x, Reference d, const Region& shared, const u64 (&at)[
       if (!shared.is_undefined(byte)) continue;
       hidden[l] |= u32{0xff} << 8 * k;
       any = true;
-      if (!x.warp->origin.known) {
+      if (!is_of_memory(x.warp->origin)) {
         x.warp->origin = {true, x.pc, static_cast<u32>(l), byte, shared.kind(), 0};
       }
     }
@@ -216,7 +217,7 @@ Flow load_bytes(Core& x, const Code& c, Mask m) {
         hidden[l][b] = undefined[from.row][from.column] ? 0xff : 0;
         if (!hidden[l][b]) continue;
         any = true;
-        if (x.warp->origin.known) continue;
+        if (is_of_memory(x.warp->origin)) continue;
         x.warp->origin = {true, x.pc, static_cast<u32>(l), at[from.row], shared.kind(), 0};
       }
     }

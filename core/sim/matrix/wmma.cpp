@@ -10,6 +10,7 @@
 // bytes. What is held here to be misaligned is what is so for a single element.
 #include <cstring>
 
+#include "core/sim/checks/origin.h"
 #include "core/sim/checks/undefined.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
@@ -104,7 +105,7 @@ void mark(Core& x, Reference d, int at, int lane, const Place& place, u32 bytes)
     const bool undefined = place.region->is_undefined(place.offset + k);
     if (!undefined && x.block->undefined.empty()) continue;
     shadow(x, d)[at + static_cast<int>(k)] = undefined ? 0xff : 0;
-    if (undefined && !x.warp->origin.known) {
+    if (undefined && !is_of_memory(x.warp->origin)) {
       x.warp->origin = {true, x.pc, static_cast<u32>(lane), place.offset + k, place.region->kind(),
                         0};
       if (place.region->kind() != Region::Kind::shared) {

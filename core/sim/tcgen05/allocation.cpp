@@ -205,7 +205,9 @@ Flow deallocate(Core& x, const Code& c, Mask m) {
   if (!known) {
     std::string have;
     for (const Allocation& a : all) {
-      have += fmt::format("{}{} columns at {}", have.empty() ? "" : ", ", a.columns, a.column);
+      have +=
+          fmt::format("{}{} columns at {}, allocated at {}", have.empty() ? "" : "; ", a.columns,
+                      a.column, place_text(x.machine->site(*x.block, a.thread, a.pc)));
     }
     x.reports->fault(
         x, 0, "tmem_out_of_allocation",

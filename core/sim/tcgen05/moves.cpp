@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/sim/checks/around.h"
 #include "core/sim/checks/evidence.h"
 #include "core/sim/checks/undefined.h"
 #include "core/sim/lanes/lanes.h"
@@ -415,7 +416,7 @@ bool is_freed_unheard(Core& x, int lane, const CellRange& range, std::string_vie
         "{} accesses {}, which the tcgen05.dealloc at {} frees, and nothing orders the two", what,
         cells_text(range), text(x.machine->site(*x.block, freed->thread, freed->pc)));
     r.expected = "a barrier between this and the dealloc";
-    r.found = "either could be first";
+    r.found = "either could be first" + before_text(*x.machine, *x.block, freed->thread, freed->pc);
     const Evidence::Place place = place_of(*x.block, range);
     r.evidence = sim::collision(
         lane_at(x, lane, fmt::format("{} accesses", what), place),
@@ -443,8 +444,9 @@ bool owns_cells(Core& x, int lane, const Block& block, const std::vector<CellRan
     if (&block == x.block && is_freed_unheard(x, lane, range, what)) continue;
     std::string have;
     for (const Allocation& a : memory.allocations()) {
-      have += fmt::format("{}columns {}-{}", have.empty() ? "" : ", ", a.column,
-                          a.column + a.columns - 1);
+      have +=
+          fmt::format("{}columns {}-{}, allocated at {}", have.empty() ? "" : "; ", a.column,
+                      a.column + a.columns - 1, place_text(x.machine->site(block, a.thread, a.pc)));
     }
     x.reports->fault(
         x, lane, "tmem_out_of_allocation",

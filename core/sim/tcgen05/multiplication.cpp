@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/sim/checks/around.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/matrix/product_watch.h"
 #include "core/sim/matrix/sparse.h"
@@ -31,14 +32,16 @@ Multiplication decoded(const AsyncOperation& o) {
   return out;
 }
 
-// "byte 128 of shared memory (A)": the first byte of an operand that nobody has defined.
-std::string undefined_byte(const Block& block, const SharedMatrix& matrix, u32 rows,
-                           ElementType type, u32 row_bytes, const char* name) {
+// "byte 128 of shared memory (A), which nobody had written": the first byte of an operand that is
+// undefined.
+std::string undefined_byte(const Model& machine, const Block& block, const SharedMatrix& matrix,
+                           u32 rows, ElementType type, u32 row_bytes, const char* name) {
   for (const u32 piece : pieces(matrix, rows, type, row_bytes)) {
     const u32 held = bits_of(type) == 4 || bits_of(type) == 6 ? 2u * bits_of(type) : 16u;
     for (u32 at = piece; at < piece + held; ++at) {
       if (block.shared.is_undefined(at))
-        return fmt::format("byte {} of shared memory ({})", at, name);
+        return fmt::format("byte {} of shared memory ({}){}", at, name,
+                           undefined_text(machine, block.shared, at));
     }
   }
   return "";
@@ -98,18 +101,19 @@ void note_bad_metadata(Model& machine, Block& block, const AsyncOperation& o,
 void note_undefined(const Model& machine, Block& block, const AsyncOperation& o,
                     const Multiplication& m) {
   const auto& shape = m.product.shape;
-  std::string what = m.a_in_tensor_memory ? "cells of TMEM (A)"
-                                          : undefined_byte(block, m.a, m.a_rows, m.stored(shape.a),
-                                                           shape.a_row_bytes(), "A");
+  std::string what = m.a_in_tensor_memory
+                         ? "cells of TMEM (A), which nobody had written"
+                         : undefined_byte(machine, block, m.a, m.a_rows, m.stored(shape.a),
+                                          shape.a_row_bytes(), "A");
   if (what.empty())
-    what = undefined_byte(block, m.b, m.b_rows, m.stored(shape.b), shape.row_bytes(), "B");
-  if (what.empty()) what = "the other CTA's shared memory";
+    what = undefined_byte(machine, block, m.b, m.b_rows, m.stored(shape.b), shape.row_bytes(), "B");
+  if (what.empty()) what = "the other CTA's shared memory, which nobody had written";
   std::string scales = wrong_scales(block, m);
   if (scales.empty()) scales = wrong_metadata(block, m);
   block.tensor.undefined_read =
       fmt::format("; the tcgen05.mma at {} read {}",
                   place_text(machine.site(*machine.member(block, o.issuer), o.thread, o.pc)),
-                  scales.empty() ? what + ", which nobody had written" : scales);
+                  scales.empty() ? what : scales);
 }
 
 // The same of D, where the product adds to it: its first row tells.

@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <optional>
 
+#include "core/sim/checks/around.h"
 #include "core/sim/checks/evidence.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/tcgen05/copy.h"
 #include "core/sim/tcgen05/in_flight.h"
 #include "core/sim/tcgen05/multiplication.h"
+#include "core/sim/tcgen05/scopes.h"
 
 namespace tilescope::sim {
 namespace {
@@ -247,6 +249,19 @@ bool is_freed_under(Core& x, int lane, const ProductInFlight& product,
   return false;
 }
 
+// On which mbarrier the product is told of, as far as its commit has been issued.
+std::string commit_text(const Core& x, const ProductInFlight& product) {
+  const Block& issuer = *x.machine->member(*x.block, product.issuer);
+  for (const AsyncOperation& o : issuer.flight.operations) {
+    if (o.work != &commit_work || o.thread != product.thread || o.stage == Stage::complete ||
+        o.number < product.operation->number) {
+      continue;
+    }
+    return o.arrives_at(x.block->rank, issuer.rank) ? unheard_text(x, o.mbarrier) : "";
+  }
+  return "";
+}
+
 bool check_products(Core& x, int lane, TensorUse use, const std::vector<CellRange>& cells) {
   ProductInFlight other;
   if (!find_product(*x.block, cells, use == TensorUse::load, other)) return true;
@@ -257,7 +272,9 @@ bool check_products(Core& x, int lane, TensorUse use, const std::vector<CellRang
       x, lane, *x.block, use, cells[0],
       fmt::format("the tcgen05.mma at {} is still {} it: nobody has waited for its commit",
                   text(site), other.writes ? "writing" : "reading"),
-      "tcgen05.commit after the mma, and a wait for its mbarrier", "an mma in flight",
+      "tcgen05.commit after the mma, and a wait for its mbarrier",
+      "an mma in flight" + commit_text(x, other) +
+          gap_text(x, Done{x.machine->member(*x.block, other.issuer), other.thread, other.pc}),
       product_party(x, *x.block, *other.operation, cells), waited_in_vain(x));
 }
 
@@ -339,7 +356,7 @@ void note_race(Core& x, int lane, const Block& home, TensorUse use, const Tensor
             ? "a commit after it, a wait for its mbarrier, and tcgen05.fence::after_thread_sync"
             : "a barrier between them, with tcgen05.fence::before_thread_sync before and "
               "fence::after_thread_sync after it";
-    r.found = "either could be first";
+    r.found = "either could be first" + gap_text(x, Done{&by, past.warp * 32, past.pc});
     r.evidence =
         between(x, lane, home, use, *meeting(cells, past.cells), party_of(x, home, by, past));
     return r;
@@ -381,7 +398,7 @@ void note_before(Core& x, int lane, const Block& home, TensorUse use, const Cell
         "tcgen05.fence::before_thread_sync between it and the barrier",
         name_at(x), where(x, by, past.warp, past.pc));
     r.expected = "tcgen05.fence::before_thread_sync before the barrier";
-    r.found = "none since the load or store";
+    r.found = "none since the load or store" + told_text(*x.machine, by, past.warp);
     r.evidence = between(x, lane, home, use, cells, party_of(x, home, by, past));
     return r;
   });
@@ -406,6 +423,45 @@ void look_for_hazards(Core& x, int lane, TensorUse use, const std::vector<CellRa
   if (after) note_after(x, lane, use, cells[0]);
 }
 
+// When the warp of the other block last arrived somewhere that this one has heard of by scopes that
+// include the two.
+std::uint64_t reached(const Core& x, u32 other) {
+  const TensorUnit& unit = x.block->tensor;
+  const TensorClock& all = unit.order[x.warp->index].heard;
+  const u32 at = reached_from + (unit.side ^ 1) * most_warps + other;
+  return at < all.size() ? all[at].arrived : 0;
+}
+
+// The canonical patterns arrive and wait in the scope of the cluster (9.7.16.6.4.3, 9.7.16.6.4.4),
+// which includes the other block of the pair; one that does not is no synchronisation with it
+// (8.7). Chips are seen to order the two all the same.
+void note_narrow(Core& x, int lane, Block& peer, TensorUse use, const TensorEvent& past,
+                 const std::vector<CellRange>& cells) {
+  x.reports->hazard(x, lane, "tmem_race", past.pc, [&] {
+    const Done done{&peer, past.warp * 32, past.pc};
+    const auto told = narrow_behind(*x.machine, done);
+    const auto heard = narrow_before(*x.machine, *x.warp);
+    const auto text_of = [&](const Block& home, u32 thread, u32 pc) {
+      return fmt::format("the {} at {}", opcode_text(x.machine->program().code[pc].text),
+                         place_text(x.machine->site(home, thread, pc)));
+    };
+    Report r;
+    r.sentence = fmt::format(
+        "this {} {} {}{}, behind the tcgen05.ld or st at {}, and what tells of that has the scope "
+        "of a CTA, though it comes from another one",
+        name_at(x), verb(use), cells_text(*meeting(cells, past.cells)), whose(x, peer),
+        where(x, peer, past.warp, past.pc));
+    r.expected =
+        ".cluster at the arrival and at the wait, relaxed or not (PTX ISA 9.7.16.6.4.4, 8.7)";
+    r.found = "an order that chips are seen to keep, and PTX does not promise";
+    if (told) r.found += "; " + text_of(peer, past.warp * 32, *told);
+    if (heard) r.found += "; " + text_of(*x.block, x.warp->index * 32, *heard);
+    r.evidence =
+        between(x, lane, peer, use, *meeting(cells, past.cells), party_of(x, peer, peer, past));
+    return r;
+  });
+}
+
 // What warps of the other block did with its cells, which a product is about to use: has this warp
 // heard of it since? Products of both blocks are remembered in both, and looked at in the own one.
 void look_for_peer_hazards(Core& x, int lane, Block& peer, TensorUse use,
@@ -423,6 +479,8 @@ void look_for_peer_hazards(Core& x, int lane, Block& peer, TensorUse use,
       continue;
     }
     after = after || mine.misses_fence(past->peer_at);
+    if (x.block->order.on() && lives && reached(x, past->warp) < past->at)
+      note_narrow(x, lane, peer, use, *past, cells);
     const std::uint64_t told = lives ? heard.told : unit.order[past->warp].before;
     if (told < past->at) note_before(x, lane, peer, use, cells[0], *past, peer);
   }
@@ -477,14 +535,20 @@ void TensorUnit::tell(u32 warp, TensorClock& clock) const {
   if (!listens) return;
   const TensorOrder& mine = order[warp];
   take(clock, mine.heard);
-  clock.resize(2 * most_warps);
+  clock.resize(2 * std::size_t{reached_from});
   clock[side * most_warps + warp].take({mine.arrived, mine.told});
+  clock[reached_from + side * most_warps + warp].take({mine.arrived, mine.told});
 }
 
 void TensorUnit::synchronise(u32 warp, const TensorClock& clock) {
   TensorOrder& mine = order[warp];
   mine.synchronised = ++events;
   take(mine.heard, clock);
+}
+
+void forget_reached(TensorClock& clock, u32 side) {
+  const std::size_t begin = reached_from + std::size_t{side} * most_warps;
+  for (std::size_t i = begin; i < std::min(begin + most_warps, clock.size()); ++i) clock[i] = {};
 }
 
 Heard TensorUnit::heard(u32 warp, u32 other, bool of_peer) const {
@@ -507,7 +571,8 @@ bool leave_tensor_memory(Model& machine, Block& block) {
       fmt::format("the CTA has exited with {} columns of TMEM that it allocated here",
                   left.columns),
       "tcgen05.dealloc of every allocation before the CTA exits (PTX ISA 9.7.16.7.1)",
-      fmt::format("columns {}-{} still allocated", left.column, left.column + left.columns - 1));
+      fmt::format("columns {}-{} still allocated", left.column, left.column + left.columns - 1) +
+          last_text(machine, block, left.thread));
   machine.reports.explain(evidence_at(columns_of(block, left)));
   return false;
 }

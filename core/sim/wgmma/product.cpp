@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 
+#include "core/sim/checks/around.h"
 #include "core/sim/checks/undefined.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/matrix/operand.h"
@@ -101,6 +102,20 @@ Metadata metadata_of(const AsyncOperation& o) {
   return out;
 }
 
+// The first undefined byte of an operand in shared memory: ": byte 16 of shared memory, which the
+// st at ... wrote without a value". Empty: there is none.
+std::string undefined_byte(const Model& machine, const Block& block, const SharedMatrix& matrix,
+                           u32 rows, ElementType type, u32 row_bytes) {
+  for (const u32 piece : pieces(matrix, rows, type, row_bytes)) {
+    for (u32 at = piece; at < piece + 16; ++at) {
+      if (!block.shared.is_undefined(at)) continue;
+      return fmt::format(": byte {} of shared memory{}", at,
+                         undefined_text(machine, block.shared, at));
+    }
+  }
+  return "";
+}
+
 // For the report of an output that depends on it: the first product that read what nobody had
 // written, or what a copy was still to write.
 void note_undefined(const Model& machine, Block& block, const AsyncOperation& o,
@@ -110,11 +125,20 @@ void note_undefined(const Model& machine, Block& block, const AsyncOperation& o,
       std::find_if(o.undefined.begin(), o.undefined.end(), [](u8 v) { return v != 0; });
   if (!story.empty() || row == o.undefined.end()) return;
   const auto at = static_cast<u32>(row - o.undefined.begin());
+  const bool of_a = at < group_rows;
+  const GroupForm form = form_of(machine, w);
+  GroupOperands operands;
+  decode(form, w, operands);  // it was right when it was issued
+  const std::string byte = w.is_unwritten(at) || (of_a && form.a_in_registers) ? ""
+                           : of_a ? undefined_byte(machine, block, operands.a, group_rows,
+                                                   bytes_if_bits(form.a), form.a_bytes())
+                                  : undefined_byte(machine, block, operands.b, form.n,
+                                                   bytes_if_bits(form.b), form.b_bytes());
   story = fmt::format(
-      "; the wgmma.mma_async at {} read row {} of {}, which {}",
-      place_text(machine.site(block, o.thread, o.pc)), at < group_rows ? at : at - group_rows,
-      at < group_rows ? "A" : "B",
-      w.is_unwritten(at) ? "a copy in flight was still to write" : "nobody had written");
+      "; the wgmma.mma_async at {} read row {} of {}, which {}{}",
+      place_text(machine.site(block, o.thread, o.pc)), of_a ? at : at - group_rows,
+      of_a ? "A" : "B",
+      w.is_unwritten(at) ? "a copy in flight was still to write" : "nobody had written", byte);
 }
 
 // The operands' bytes: A's rows, then B's. Of .sp A as it is stored and for each of its rows a B of
