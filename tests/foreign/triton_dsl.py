@@ -78,7 +78,7 @@ TUTORIALS = {
     "09-persistent-matmul": {"naive": (90, 100), "persistent": (90, 100), "tma": (90, 100), "tma specialized": BLACKWELL,
                              "tma_persistent": (90, 100), "tma_persistent specialized": BLACKWELL,
                              "descriptor": (90, 100), "descriptor specialized": (90, 100)},
-    "10-block-scaled-matmul": {kind: BLACKWELL for kind in ("nvfp4", "mxfp4", "mxfp8", "mixed")},
+    "10-block-scaled-matmul": {kind: BLACKWELL for kind in ("nvfp4", "mxfp8")},
     "11-programmatic-dependent-launch": (90,),
     "gluon/01-intro": (90,), "gluon/02-layouts": {kind: (90,) for kind in ("1d", "2d", "inout")},
     "gluon/03-async-copy": {kind: (80, 90) for kind in ("1d", "add", "pipelined")},

@@ -145,7 +145,7 @@ CASES = {
     "09-persistent-matmul tma_persistent specialized": persistent("matmul_tma_persistent", True),
     "09-persistent-matmul descriptor": persistent("matmul_descriptor_persistent", False),
     "09-persistent-matmul descriptor specialized": persistent("matmul_descriptor_persistent", True),
-    **{f"10-block-scaled-matmul {kind}": scaled(kind) for kind in ("nvfp4", "mxfp4", "mxfp8", "mixed")},
+    **{f"10-block-scaled-matmul {kind}": scaled(kind) for kind in ("nvfp4", "mxfp8")},
     "11-programmatic-dependent-launch": dependent(True),
     "gluon/01-intro": test("test_memcpy", 64, 500),
     "gluon/02-layouts 1d": test("test_memcpy_1d", 128, 1000, 4),
