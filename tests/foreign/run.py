@@ -39,7 +39,8 @@ PACKAGES = {
     "flashinfer": ["nvidia-cuda-cccl==13.3.5.0.6"], "flashinfer cute": [DSL, TORCH], "halide": ["halide==21.0.0"],
     "iree": ["iree-base-compiler==3.13.0"], "mojo": ["max==26.7.0"], "numba": ["numba-cuda==0.30.4", TORCH],
     "tilelang": ["apache-tvm==0.27.0.post1", "tilelang==0.1.11", TORCH], "tinygrad": ["tinygrad==0.14.0", TORCH],
-    "tirx": ["apache-tvm==0.27.0.post1", TORCH], "triton": ["triton==3.9.0", TORCH], "warp": ["warp-lang==1.19.0"],
+    "tirx": ["apache-tvm==0.27.0.post1", TORCH], "triton": ["triton==3.9.0", TORCH], "triton tutorials": ["triton==3.9.0", TORCH],
+    "warp": ["warp-lang==1.19.0"],
 }
 NUMPY = "numpy==2.4.6"
 ALL_PACKAGES = sorted({NUMPY, *(package for wanted in PACKAGES.values() for package in wanted)})

@@ -1,4 +1,4 @@
-"""Triton: kernels of each kind that its tutorials have, for four chips; and other projects' kernels."""
+"""Triton: kernels of each kind that its tutorials have, for four chips; the tutorials, and Gluon's; other projects'."""
 
 from __future__ import annotations
 
@@ -65,8 +65,57 @@ def others() -> list[OtherKernel]:
     return found
 
 
+# Tutorials and examples of programs/triton_tutorials.py, and the chips that they are for.
+TRITON = Source("triton", "https://github.com/triton-lang/triton", "9d9a2d7ac0b8b22d1888cb95056c94a64a4beed4")
+HOPPER, BLACKWELL = (90,), (100,)
+PYTEST = ("tutorials", "pytest==9.2.0", "iniconfig", "pluggy", "pygments", "tabulate")
+TUTORIALS = {
+    "01-vector-add": (90,), "02-fused-softmax": (90,), "03-matrix-multiplication": (80, 90, 100),
+    "04-low-memory-dropout": (90,), "05-layer-norm": (80, 90),
+    "06-fused-attention": {"backward": (80, 90, 100), "causal backward": (90, 100), "fp8": (90, 100),
+                           "specialized": BLACKWELL},
+    "07-extern-functions": (90,), "08-grouped-gemm": (90, 100),
+    "09-persistent-matmul": {"naive": (90, 100), "persistent": (90, 100), "tma": (90, 100), "tma specialized": BLACKWELL,
+                             "tma_persistent": (90, 100), "tma_persistent specialized": BLACKWELL,
+                             "descriptor": (90, 100), "descriptor specialized": (90, 100)},
+    "10-block-scaled-matmul": {kind: BLACKWELL for kind in ("nvfp4", "mxfp8")},
+    "11-programmatic-dependent-launch": (90,),
+    "gluon/01-intro": (90,), "gluon/02-layouts": {kind: (90,) for kind in ("1d", "2d", "inout")},
+    "gluon/03-async-copy": {kind: (80, 90) for kind in ("1d", "add", "pipelined")},
+    "gluon/04-tma": {kind: (90, 100) for kind in ("1d", "pipelined")},
+    "gluon/05-wgmma": {kind: HOPPER for kind in ("small", "blocked", "pipelined")},
+    "gluon/06-tcgen05": {kind: BLACKWELL for kind in ("tmem", "blocked", "pipelined")},
+    "gluon/07-persistence": {kind: (90, 100) for kind in ("pipelined", "persistent", "persistent_pipelined")},
+    "gluon/08-warp-specialization": {"add": (90, 100), "matmul": BLACKWELL},
+    "gluon/09-tma-gather-scatter": {kind: BLACKWELL for kind in ("gather", "scatter", "fused")},
+    "gluon/10-tcgen05-copy": {kind: BLACKWELL for kind in ("copy", "accumulate")},
+    "gluon/11-tcgen05-mma-scaled": {kind: BLACKWELL for kind in ("simple", "contig", "packed", "copy", "pipelined",
+                                                                 "specialized")},
+    "gluon/12-cluster-launch-control": BLACKWELL,
+    "gluon/13-conv-im2col": {kind: (90, 100) for kind in ("simple", "padded", "offset", "batch", "convolution")},
+    "gluon/14-multicta": {"softmax": (90, 100), "two_cta": BLACKWELL, "multicast": (90, 100), "tma_tcgen05": BLACKWELL,
+                          "matmul": BLACKWELL},
+    "examples/02-conv-fprop": BLACKWELL, "examples/02-conv-dgrad": BLACKWELL, "examples/02-conv-wgrad": BLACKWELL,
+    "examples/03-matmul-multicta": {kind: BLACKWELL for kind in ("one", "two", "four")},
+    "examples/04-2cta-block-scale-matmul": {kind: BLACKWELL for kind in ("one", "two")},
+}
+
+
+def tutorials() -> list[OtherKernel]:
+    found = []
+    for file, kinds in TUTORIALS.items():
+        named = {f"{file} {kind}": chips for kind, chips in kinds.items()} if isinstance(kinds, dict) else {file: kinds}
+        for name, chips in named.items():
+            for sm in chips:
+                case = OtherKernel(f"{name} sm_{sm}", "triton tutorials", sm, ["programs/triton_tutorials.py", name],
+                                   says="PASS", packages=PYTEST)
+                case.origin = TRITON
+                found.append(case)
+    return found
+
+
 def cases() -> list[TritonProgram]:
     own = [TritonProgram(f"{name} sm_{sm}", "triton", sm, ["programs/triton_kernels.py", name], says="PASS",
                          sums="float32" if name in ("matmul_split_k", "locked_sums") else None)
            for name, chips in KERNELS.items() for sm in chips]
-    return [*own, *others()]
+    return [*own, *others(), *tutorials()]

@@ -203,13 +203,14 @@ void tell_same_value(Core& x, const Accessed& memory, const MemoryAccess& access
                      const Conflict& c) {
   const auto lane = static_cast<int>(c.lane);
   const std::uint64_t begin = access.offsets[c.lane];
+  const std::string_view name = ptx::opcode(x.machine->program().code[access.pc].op).name;
   const auto tell = [&] {
     Report r;
-    r.evidence = evidence_of(x, memory, lane, "st", "writes", begin, begin + access.bytes, c);
+    r.evidence = evidence_of(x, memory, lane, name, "writes", begin, begin + access.bytes, c);
     r.sentence = fmt::format(
-        "st writes {}, which {} writes at {}, with {} between; both write the same value, so it is "
+        "{} writes {}, which {} writes at {}, with {} between; both write the same value, so it is "
         "the same whoever comes last",
-        byte_text(x, memory, begin), who_text(x, c.other), place_text(*x.machine, c.other),
+        name, byte_text(x, memory, begin), who_text(x, c.other), place_text(*x.machine, c.other),
         memory.region ? "nothing that orders the two" : "no barrier");
     r.expected = "one warp that writes it, or a barrier between";
     r.found = "the same value by several warps";

@@ -96,10 +96,11 @@ void note_undefined(Core& x, Reference d, const Region& shared, const u64 (&at)[
 }
 
 // The rows that are touched, 16 bytes each, for who looks after races.
-void note_access(Core& x, const Code& c, Shadow::Kind kind, const u64* rows) {
+void note_access(Core& x, const Code& c, Shadow::Kind kind, const u64* rows,
+                 const std::byte* values = nullptr) {
   if (!x.block->order.on()) return;
   const Mask named = c.count == 4 ? ~Mask{0} : (Mask{1} << (8 * c.count)) - 1;
-  watch_access(x, c, kind, x.block->shared, named, rows, 16);
+  watch_access(x, c, kind, x.block->shared, named, rows, row_bytes, false, values);
 }
 
 template <bool transposed>
@@ -149,13 +150,33 @@ void store_half(Core& x, Reference r, const u64* rows, bool transposed, int e) {
                               Writer::of(x.block->number, x.warp->index * 32, x.pc));
 }
 
+// A store of matrices for who looks after races: with what each row is to hold, as warps that share
+// a tile store the same rows; not where part of it is undefined.
+void note_store(Core& x, const Code& c, const u64* rows, bool transposed) {
+  if (!x.block->order.on()) return;
+  std::byte held[lanes][row_bytes];
+  bool known = true;
+  for (int q = 0; q < c.count; ++q) {
+    const Reference r = x.elements[c.target + static_cast<u32>(q)];
+    const std::byte* from = x.bank[r >> 31] + (r & ~constant_bit);
+    known = known && !(x.warp->undefined_registers && has_undefined(x, r, 4));
+    for (int l = 0; l < lanes; ++l) {
+      for (int e = 0; e < 2; ++e) {
+        const Element to = element(transposed, l, e);
+        std::memcpy(held[8 * q + to.row] + 2 * to.column, from + 4 * l + 2 * e, 2);
+      }
+    }
+  }
+  note_access(x, c, Shadow::Kind::write, rows, known ? held[0] : nullptr);
+}
+
 template <bool transposed>
 Flow store(Core& x, const Code& c, Mask m) {
   Flow flow = whole_warp(x, m);
   u64 rows[lanes];
   if (flow == Flow::next) flow = find_rows(x, c, Access::store, rows);
   if (flow != Flow::next) return flow;
-  note_access(x, c, Shadow::Kind::write, rows);
+  note_store(x, c, rows, transposed);
   for (int q = 0; q < c.count; ++q) {
     const Reference r = x.elements[c.target + static_cast<u32>(q)];
     for (int e = 0; e < 2; ++e) store_half(x, r, rows + 8 * q, transposed, e);
