@@ -423,13 +423,14 @@ bool Decoder::run() {
   return true;
 }
 
-Outcome<Program> decode(std::shared_ptr<const Module> module, const Function& entry) {
+Outcome<Program> decode(std::shared_ptr<const Module> module, const Function& entry,
+                        std::uint64_t variables) {
   Outcome<std::vector<Reached>> functions = reach(*module, entry);
   if (!functions.ok()) return functions.error();
   Program program;
   program.module = std::move(module);
   program.entry = entry;
-  Decoder decoder(program, *functions);
+  Decoder decoder(program, *functions, nullptr, variables);
   if (!decoder.run()) return decoder.error();
   measure_stack(program);
   find_blocks(program);

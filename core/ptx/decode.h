@@ -31,8 +31,8 @@ class Decoder {
  public:
   // With `all`, every refusal goes there, and decoding goes on behind it.
   Decoder(Program& program, const std::vector<Reached>& functions,
-          std::vector<Error>* all = nullptr)
-      : program_(program), functions_(functions), all_(all) {}
+          std::vector<Error>* all = nullptr, std::uint64_t variables = variables_base)
+      : program_(program), functions_(functions), all_(all), variables_(variables) {}
   bool run();
   const Error& error() const { return error_; }
 
@@ -139,6 +139,7 @@ class Decoder {
   const std::vector<Reached>& functions_;
   std::size_t routine_ = 0;  // the function that is being decoded
   std::vector<Error>* all_ = nullptr;
+  std::uint64_t variables_ = variables_base;  // where those of the module lie
   Error error_;
   std::vector<Names> module_names_;   // of each of Module::parts
   std::vector<FunctionNames> names_;  // of functions_

@@ -120,6 +120,61 @@ bool Decoder::place_in_frame(const Variable& variable, Names& names) {
   return true;
 }
 
+namespace {
+
+// Where the variable after those lies.
+std::uint64_t behind(const std::vector<Placed>& variables, std::uint64_t base) {
+  constexpr std::uint64_t gap = 4096;
+  if (variables.empty()) return base;
+  return align_up(variables.back().address + variables.back().variable.bytes + gap, gap);
+}
+
+std::string too_large(const Placed& placed, std::uint64_t base) {
+  constexpr std::uint64_t most = std::uint64_t{4} << 30;  // of all together
+  const std::uint64_t bytes = placed.variable.bytes;
+  if (bytes <= most && placed.address + bytes - base <= most) return "";
+  return fmt::format(
+      "{} of {} bytes makes more than 4 GiB of .global and .const variables, the limit for one run",
+      placed.variable.name, bytes);
+}
+
+bool is_global(const Variable& v) {
+  return v.space == Space::global || v.space == Space::constant;
+}
+
+}  // namespace
+
+std::uint64_t address_of(const Module& module, const Function& function) {
+  return functions_base +
+         static_cast<std::uint64_t>(&function - module.functions.data()) * function_step;
+}
+
+std::uint32_t Program::routine_at(std::uint64_t address) const {
+  const std::uint64_t distance = address - functions_base;
+  if (distance % function_step || distance / function_step >= module->functions.size()) return 0;
+  const Function* const function = &module->functions[distance / function_step];
+  std::uint32_t r = 1;
+  while (r < routines.size() && routines[r].function != function) ++r;
+  return r < routines.size() ? r : 0;
+}
+
+Outcome<std::vector<Placed>> place_variables(const Module& module, std::uint64_t base) {
+  const Symbols symbols(module);
+  std::vector<Placed> out;
+  std::unordered_set<const Variable*> known;
+  for (const Variable& variable : module.variables) {
+    const Variable& meant = *symbols.variable(variable.name, variable.part);
+    if (!is_global(meant) || meant.linkage == Linkage::external) continue;
+    if (!known.insert(&meant).second) continue;
+    const Placed placed{meant, behind(out, base)};
+    if (std::string wrong = too_large(placed, base); !wrong.empty()) {
+      return Error{ErrorKind::unsupported, std::move(wrong), module.place(meant.line)};
+    }
+    out.push_back(placed);
+  }
+  return out;
+}
+
 // Static shared memory is packed in order of declaration; dynamic shared memory follows it.
 bool Decoder::place(const Variable& variable, Names& names) {
   Meaning meaning{Meaning::Kind::memory, no_register, 0, variable.space, false, false};
@@ -149,17 +204,9 @@ bool Decoder::place(const Variable& variable, Names& names) {
       return place_in_frame(variable, names);
     case Space::global:
     case Space::constant: {
-      constexpr std::uint64_t gap = 4096;
-      placed.address = program_.variables.empty()
-                           ? variables_base
-                           : align_up(program_.variables.back().address +
-                                          program_.variables.back().variable.bytes + gap,
-                                      gap);
-      constexpr std::uint64_t most = std::uint64_t{4} << 30;  // of all together
-      if (variable.bytes > most || placed.address + variable.bytes - variables_base > most) {
-        return refuse(variable.line, fmt::format("{} of {} bytes makes more than 4 GiB of .global "
-                                                 "and .const variables, the limit for one run",
-                                                 variable.name, variable.bytes));
+      placed.address = behind(program_.variables, variables_);
+      if (const std::string wrong = too_large(placed, variables_); !wrong.empty()) {
+        return refuse(variable.line, wrong);
       }
       program_.variables.push_back(placed);
       break;
@@ -203,15 +250,31 @@ void Decoder::declare_functions(const Symbols& symbols) {
   for (const Function& f : program_.module->functions) {
     const auto found = routine_of.find(symbols.function(f.name, f.part));
     if (found == routine_of.end()) continue;
-    const std::uint32_t r = found->second;
     module_names_[f.part][f.name] = {
-        Meaning::Kind::function, r,     functions_base + r * function_step,
-        Space::generic,          false, false};
+        Meaning::Kind::function,
+        found->second,
+        address_of(*program_.module, *program_.routines[found->second].function),
+        Space::generic,
+        false,
+        false};
   }
 }
 
 bool Decoder::declare_variables(const Symbols& symbols, const std::vector<Mentioned>& mentioned) {
+  Outcome<std::vector<Placed>> globals = place_variables(*program_.module, variables_);
+  if (!globals.ok()) {
+    if (all_) all_->push_back(globals.error());
+    error_ = globals.error();
+    return false;
+  }
+  program_.variables = std::move(*globals);
   std::unordered_map<const Variable*, Meaning> placed;
+  for (const Placed& each : program_.variables) {
+    Meaning meaning{Meaning::Kind::memory, no_register, each.address,
+                    each.variable.space,   false,       false};
+    meaning.element = static_cast<std::uint32_t>(bits_of(each.variable.type) / 8);
+    placed[symbols.variable(each.variable.name, each.variable.part)] = meaning;
+  }
   for (const Variable& variable : program_.module->variables) {
     const Variable& meant = *symbols.variable(variable.name, variable.part);
     // Shared memory that other entries use costs this one nothing; what lies in another file is
@@ -258,11 +321,16 @@ bool Decoder::declare_module() {
 
 // A variable that the text does not declare (core/ptx/program.h).
 bool Decoder::place_drivers(std::string_view name, std::uint64_t bytes) {
-  Variable variable;
-  variable.name = name;
-  variable.align = 256;
-  variable.bytes = bytes;
-  return place(variable, module_names_[0]);
+  Placed placed;
+  placed.variable.name = name;
+  placed.variable.space = Space::global;
+  placed.variable.align = 256;
+  placed.variable.bytes = bytes;
+  placed.address = name == heap_name ? drivers_base : drivers_base + (heap_bytes << 1);
+  program_.variables.push_back(placed);
+  module_names_[0][name] = {Meaning::Kind::memory, no_register, placed.address,
+                            Space::global,         false,       false};
+  return true;
 }
 
 bool Decoder::declare_parameters(const std::vector<Parameter>& parameters,

@@ -110,9 +110,12 @@ struct Placed {
   std::uint64_t address = 0;
 };
 
-// Where module-scope variables are, so that their addresses are constants of the program. Each
-// starts on 256 bytes with a gap of at least as much before the next (core/sim/address.h).
+// Where module-scope variables are, so that their addresses are constants of the program: of a
+// module by itself from variables_base on, of several in one memory behind each other. Each starts
+// on a page of 4096 bytes with a gap of at least as much before the next. What the driver keeps for
+// a kernel (heap_name, below) lies from drivers_base on.
 constexpr std::uint64_t variables_base = 0x0000'0500'0000'0000;
+constexpr std::uint64_t drivers_base = 0x0000'05ff'0000'0000;
 constexpr std::uint64_t parameters_base = 0x0000'0400'0000'0000;
 constexpr std::uint64_t shared_base = 0x0000'0200'0000'0000;
 constexpr std::uint64_t local_base = 0x0000'0300'0000'0000;
@@ -127,7 +130,7 @@ constexpr std::uint32_t rank_shift = 24;
 // and 120, at 0 for sm_75 to 89 (where what the system keeps lies behind the block's own).
 // Alignments are counted from there: one of 2048 is at 0x400 too.
 constexpr std::uint32_t system_shared = 1024;
-// Functions have addresses too, for indirect calls: this, and 16 for each in Program::routines.
+// Functions have addresses too, for indirect calls: this, and 16 for each in Module::functions.
 constexpr std::uint64_t functions_base = 0x0000'0600'0000'0000;
 constexpr std::uint64_t function_step = 16;
 // The .param space of an entry holds its parameters. What functions pass to each other is in the
@@ -230,12 +233,24 @@ struct Program {
   std::string_view source_file(const Instruction& i) const;
   std::string_view caller_file(const Instruction& i) const;
   std::string_view target() const;  // of the file that the entry is in
+  // The routine whose address that is; 0, the entry's number: none.
+  std::uint32_t routine_at(std::uint64_t address) const;
 };
 
-// Decodes one entry of a module: names, forms, operand types, control flow, places.
+// Of a function that the module defines or declares.
+std::uint64_t address_of(const Module& module, const Function& function);
+
+// The global and constant variables that a module defines, in its order, from `base` on: all of
+// them, whatever an entry uses, so that every entry finds them where the others do. An Error
+// (unsupported) where they are more than 4 GiB.
+Outcome<std::vector<Placed>> place_variables(const Module& module, std::uint64_t base);
+
+// Decodes one entry of a module, whose variables lie from `variables` on: names, forms, operand
+// types, control flow, places.
 // Errors name the line and show the text: an opcode or a form that is not understood, an operand
 // that does not fit, a name that is not declared.
-Outcome<Program> decode(std::shared_ptr<const Module> module, const Function& entry);
+Outcome<Program> decode(std::shared_ptr<const Module> module, const Function& entry,
+                        std::uint64_t variables = variables_base);
 
 // The same for who only looks: all that decode() would refuse, in the entry and in what it calls,
 // and of the program what was understood: instructions and their operands, and what lies in memory.

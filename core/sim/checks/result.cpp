@@ -9,6 +9,7 @@ namespace tilescope::sim {
 
 void finish_grid(Model& machine) {
   machine.state = RunState::done;
+  if (machine.memory_stays) return;
   for (std::size_t b = 0; b < machine.shells.size(); ++b) {
     if (machine.shells[b].tile.empty()) continue;
     tell_of_tiles_written_twice(machine, b);

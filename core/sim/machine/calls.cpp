@@ -93,9 +93,8 @@ class Caller {
       const int lane = __builtin_ctz(rest);
       if (address[lane] != address[first]) m_ &= ~(Mask{1} << lane);
     }
-    const u64 distance = address[first] - ptx::functions_base;
-    number = static_cast<u32>(distance / ptx::function_step);
-    if (distance % ptx::function_step || number == 0 || number >= program_.routines.size()) {
+    number = program_.routine_at(address[first]);
+    if (number == 0) {
       x_.reports->fault(x_, first, "bad_call", "an indirect call goes to no function of this file",
                         "the address of a function", fmt::format("0x{:x}", address[first]));
       return nullptr;

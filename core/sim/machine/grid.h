@@ -25,21 +25,24 @@ namespace tilescope::sim {
 // Why a warp's turn ended: something was issued; it wants no more.
 enum class Pause : std::uint8_t { none, look, turn };
 
-struct Grid {
-  // What never changes while a program runs.
-  struct Image {
-    ptx::Program program;
-    std::vector<Bound> bound;  // for each rank in a cluster
-    BarrierNames barriers;     // the job's
-  };
+// An entry as machines run it, which never changes.
+struct Image {
+  ptx::Program program;
+  std::vector<Bound> bound;  // for each rank in a cluster
+};
 
+struct Grid {
   std::shared_ptr<const Image> image;
+  std::shared_ptr<const BarrierNames> barriers;  // the job's
   std::string kernel;
   Launch launch;
   Options options;
   std::vector<Buffer> shells;   // the job's buffers without their bytes
   std::vector<Region> regions;  // parameters, variables, buffers: by ascending address
   std::size_t first_buffer = 0;
+  // The memory outlives the launch: what is undefined in it at the end, a later one may write.
+  bool memory_stays = false;
+  std::shared_ptr<const AllFreed> freed;  // with it: what was, before; or null
   std::vector<Texture> textures;  // of the launch, by their handles
   Dim3 cluster;
   std::uint32_t cluster_size = 1;
@@ -69,7 +72,7 @@ struct Grid {
   std::map<std::uint32_t, std::shared_ptr<const ptx::Choice>> choices;
 
   const ptx::Program& program() const { return image->program; }
-  const BarrierNames& barrier_names() const { return image->barriers; }
+  const BarrierNames& barrier_names() const { return *barriers; }
   bool faulted() const { return state == RunState::fault; }
   std::uint64_t position() const { return instructions + moments + (state == RunState::done); }
   bool is_behind_instruction() const { return last.mask && last.moments == moments; }

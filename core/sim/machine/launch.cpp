@@ -5,23 +5,17 @@
 #include <algorithm>
 #include <cstring>
 
-#include "core/ptx/symbols.h"
 #include "core/ptx/written.h"
 #include "core/run/fit_launch.h"
-#include "core/run/modules.h"
 #include "core/sim/async/map_bits.h"
 #include "core/sim/checks/unread.h"
 #include "core/sim/machine/machine.h"
 #include "core/sim/machine/model.h"
+#include "core/sim/machine/module.h"
+#include "core/sim/memory/device_memory.h"
 
 namespace tilescope::sim {
 namespace {
-
-// Buffers lie far above everything else, each with at least a megabyte between it and the next, so
-// that an address past an end is nearest to the buffer that it came from. cudaMalloc promises 256
-// bytes of alignment.
-constexpr std::uint64_t buffers_base = 0x0000'7f00'0000'0000;
-constexpr std::uint64_t buffer_gap = std::uint64_t{1} << 20;
 
 // Blocks of a cluster: 8 everywhere, 16 where a kernel allows what is not portable (CUDA C++
 // Programming Guide, "Thread Block Clusters").
@@ -31,26 +25,6 @@ constexpr std::uint64_t most_local = std::uint64_t{8} << 30;  // of all resident
 bool refuse(Error& error, ErrorKind kind, std::string sentence, std::string where) {
   error = {kind, std::move(sentence), std::move(where)};
   return false;
-}
-
-// Of a variable, or of a function, as the file of `in` names it. Functions that this entry cannot
-// call get addresses all the same, behind those that it can.
-std::optional<std::uint64_t> address_of(const ptx::Program& program, const ptx::Symbols& symbols,
-                                        std::string_view symbol, const ptx::Variable& in) {
-  if (const ptx::Variable* v = symbols.variable(symbol, in.part)) {
-    for (const ptx::Placed& placed : program.variables) {
-      if (placed.variable.name == symbol && placed.variable.part == v->part) return placed.address;
-    }
-  }
-  const ptx::Function* const function = symbols.function(symbol, in.part);
-  if (!function) return {};
-  for (std::size_t r = 0; r < program.routines.size(); ++r) {
-    if (program.routines[r].function == function) {
-      return ptx::functions_base + r * ptx::function_step;
-    }
-  }
-  const auto number = static_cast<std::size_t>(function - program.module->functions.data());
-  return ptx::functions_base + (program.routines.size() + number) * ptx::function_step;
 }
 
 std::string about(const Buffer& b) {
@@ -156,38 +130,38 @@ bool check_launch(const Model& machine, Error& error) {
   return true;
 }
 
-bool place_arguments(Model& machine, const std::vector<Argument>& arguments, Error& error) {
+// The parameters' bytes, with the addresses of buffers, tensor maps and handles in them.
+Outcome<std::vector<std::byte>> parameter_bytes(Model& machine, const DeviceMemory& memory,
+                                                const std::vector<std::uint64_t>& addresses,
+                                                const std::vector<Argument>& arguments) {
   const ptx::Function& entry = machine.program().entry;
   const std::string where = machine.program().module->place(entry.line);
-  if (const std::optional<Error> wrong = misfit(entry, arguments, machine.shells.size(), where)) {
-    error = *wrong;
-    return false;
+  if (std::optional<Error> wrong = misfit(entry, arguments, machine.shells.size(), where)) {
+    return *wrong;
   }
   std::vector<std::byte> bytes(entry.parameter_bytes);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const ptx::Parameter& p = entry.parameters[i];
     Argument a = arguments[i];
     for (const Argument::Address& at : a.addresses) {
-      const std::uint64_t address = machine.regions[machine.first_buffer + at.buffer].base() +
-                                    static_cast<std::uint64_t>(at.offset);
+      const std::uint64_t address = addresses[at.buffer] + static_cast<std::uint64_t>(at.offset);
       std::memcpy(a.bytes.data() + at.at, &address, sizeof address);
     }
     for (const Argument::Map& m : a.maps) {
       const Outcome<MapFields> map =
-          complete(m.map, machine.shells[m.map.buffer],
-                   machine.regions[machine.first_buffer + m.map.buffer].base());
-      if (!map.ok()) return refuse(error, map.error().kind, map.error().sentence, where);
+          complete(m.map, machine.shells[m.map.buffer], addresses[m.map.buffer]);
+      if (!map.ok()) return Error{map.error().kind, map.error().sentence, where};
       const MapBits bits = encode(*map);
       std::memcpy(a.bytes.data() + m.at, bits.data(), bits.size());
     }
     for (const Argument::Handle& h : a.handles) {
-      const Region& over = machine.regions[machine.first_buffer + h.texture.buffer];
-      if (const auto wrong = objection(h.texture, over.size())) {
-        return refuse(error, ErrorKind::mismatch,
-                      fmt::format("A {} over buffer {} is not possible: {}.",
-                                  h.texture.surface ? "surface" : "texture",
-                                  machine.shells[h.texture.buffer].name, *wrong),
-                      where);
+      const Region* const over = memory.find(addresses[h.texture.buffer]);
+      if (const auto wrong = objection(h.texture, over ? over->size() : 0)) {
+        return Error{ErrorKind::mismatch,
+                     fmt::format("A {} over buffer {} is not possible: {}.",
+                                 h.texture.surface ? "surface" : "texture",
+                                 machine.shells[h.texture.buffer].name, *wrong),
+                     where};
       }
       const std::uint64_t handle = texture_base + texture_step * machine.textures.size();
       machine.textures.push_back(h.texture);
@@ -195,93 +169,77 @@ bool place_arguments(Model& machine, const std::vector<Argument>& arguments, Err
     }
     if (!a.bytes.empty()) std::memcpy(bytes.data() + p.offset, a.bytes.data(), a.bytes.size());
   }
-  Region parameters(Region::Kind::parameters, "parameters", ptx::parameters_base, std::move(bytes));
-  parameters.read_only = true;
-  machine.regions[0] = std::move(parameters);
-  return true;
+  return bytes;
 }
 
-// Module variables with their initial values; what is not said is zero (PTX ISA 5.4.4).
-bool place_variables(Model& machine, Error& error) {
-  const ptx::Symbols symbols(*machine.program().module);
+// A job's buffers, one after the other, and what is known of them; their addresses.
+Outcome<std::vector<std::uint64_t>> place_buffers(Model& machine, DeviceMemory& memory,
+                                                  std::vector<Buffer> buffers) {
+  // Where all of them will be, for buffers that hold addresses of others.
+  std::vector<std::uint64_t> addresses;
+  std::uint64_t next = DeviceMemory::first_address;
+  for (const Buffer& b : buffers) {
+    addresses.push_back(next);
+    const std::uint64_t bytes = static_cast<std::uint64_t>(b.elements()) * bytes_of(b.dtype);
+    next = DeviceMemory::behind(next, bytes);
+  }
+  for (std::size_t i = 0; i < buffers.size(); ++i) {
+    Buffer& b = buffers[i];
+    const auto wanted = static_cast<std::uint64_t>(b.elements()) * bytes_of(b.dtype);
+    if (b.undefined && b.bytes.empty()) b.bytes.resize(wanted);
+    if (b.bytes.size() != wanted) {
+      return Error{ErrorKind::mismatch,
+                   fmt::format("buffer {} ({}) should have {} bytes, but has {}", b.name, about(b),
+                               wanted, b.bytes.size()),
+                   ""};
+    }
+    for (const Buffer::Pointer& pointer : b.pointers) {
+      const std::uint64_t to =
+          addresses[pointer.buffer] + static_cast<std::uint64_t>(pointer.offset);
+      std::memcpy(b.bytes.data() + pointer.at, &to, sizeof to);
+    }
+    Region r(Region::Kind::buffer, b.name, addresses[i], std::move(b.bytes));
+    r.about = about(b);
+    if (b.undefined) r.make_undefined();
+    memory.place(std::move(r));
+    b.bytes.clear();
+    machine.shells.push_back(std::move(b));
+  }
+  return addresses;
+}
+
+// What the driver keeps for a kernel (ptx::heap_name), and variables that an entry declares inside
+// its body, of which other entries know nothing.
+std::optional<Error> place_others(const Model& machine, DeviceMemory& memory) {
   for (const ptx::Placed& placed : machine.program().variables) {
     const ptx::Variable& v = placed.variable;
     const std::string where = machine.program().module->place(v.line);
     if (v.linkage == ptx::Linkage::external) {
-      return refuse(error, ErrorKind::unsupported,
-                    fmt::format("the variable {} is only declared here (.extern): run the file "
-                                "that defines it together with this one, `tilescope run {} "
-                                "OTHER.ptx --launch F.toml`",
-                                v.name, machine.program().module->part_of(v.line).name),
-                    where);
+      return Error{ErrorKind::unsupported,
+                   fmt::format("the variable {} is only declared here (.extern): run the file "
+                               "that defines it together with this one, `tilescope run {} "
+                               "OTHER.ptx --launch F.toml`",
+                               v.name, machine.program().module->part_of(v.line).name),
+                   where};
     }
-    std::vector<std::byte> bytes(v.bytes);
-    const auto width = static_cast<std::size_t>(ptx::bytes_of(v.type));
-    for (std::size_t i = 0; i < v.initial.size(); ++i) {
-      std::uint64_t value = v.initial[i].bits;
-      if (!v.initial[i].symbol.empty()) {
-        const std::optional<std::uint64_t> address =
-            address_of(machine.program(), symbols, v.initial[i].symbol, v);
-        if (!address) {
-          return refuse(error, ErrorKind::unsupported,
-                        fmt::format("{} is initialised with the address of {}, which is neither a "
-                                    "variable nor a function",
-                                    v.name, v.initial[i].symbol),
-                        where);
-        }
-        value += *address;
-      }
-      std::memcpy(bytes.data() + i * width, &value, std::min(width, sizeof value));
-    }
-    Region r(Region::Kind::variable, std::string(v.name), placed.address, std::move(bytes));
-    r.read_only = v.space == ptx::Space::constant;
-    r.remember_writers(machine.program().smallest_store);
-    machine.regions.push_back(std::move(r));
+    const Region* const there = memory.find(placed.address, v.bytes);
+    if (there && there->base() == placed.address && there->name() == v.name) continue;
+    Region region(Region::Kind::variable, std::string(v.name), placed.address,
+                  std::vector<std::byte>(v.bytes));
+    region.read_only = v.space == ptx::Space::constant;
+    if (memory.place(std::move(region))) continue;
+    return Error{
+        ErrorKind::unsupported,
+        fmt::format("{} declares the variable {} in its body, where another kernel has one "
+                    "of its own: declare it in the module",
+                    machine.kernel, v.name),
+        where};
   }
-  return true;
-}
-
-bool place_memory(Model& machine, std::vector<Buffer> buffers, Error& error) {
-  machine.regions.clear();
-  machine.regions.emplace_back();  // the parameters, when the addresses of the buffers are known
-  if (!place_variables(machine, error)) return false;
-  machine.first_buffer = machine.regions.size();
-  // Where all of them will be, for buffers that hold addresses of others.
-  std::vector<std::uint64_t> bases;
-  std::uint64_t base = buffers_base;
-  for (const Buffer& b : buffers) {
-    bases.push_back(base);
-    const std::uint64_t bytes = static_cast<std::uint64_t>(b.elements()) * bytes_of(b.dtype);
-    base = (base + bytes + 2 * buffer_gap - 1) / buffer_gap * buffer_gap;
-  }
-  for (Buffer& b : buffers) {
-    const auto wanted = static_cast<std::uint64_t>(b.elements()) * bytes_of(b.dtype);
-    if (b.undefined && b.bytes.empty()) b.bytes.resize(wanted);
-    if (b.bytes.size() != wanted) {
-      return refuse(error, ErrorKind::mismatch,
-                    fmt::format("buffer {} ({}) should have {} bytes, but has {}", b.name, about(b),
-                                wanted, b.bytes.size()),
-                    "");
-    }
-    for (const Buffer::Pointer& pointer : b.pointers) {
-      const std::uint64_t to = bases[pointer.buffer] + static_cast<std::uint64_t>(pointer.offset);
-      std::memcpy(b.bytes.data() + pointer.at, &to, sizeof to);
-    }
-    Region r(Region::Kind::buffer, b.name, bases[machine.regions.size() - machine.first_buffer],
-             std::move(b.bytes));
-    r.about = about(b);
-    if (b.undefined) r.make_undefined();
-    r.remember_writers(machine.program().smallest_store);
-    if (!b.tile.empty() && !watch_tiles(b, r, error)) return false;
-    machine.regions.push_back(std::move(r));
-    b.bytes.clear();
-    machine.shells.push_back(std::move(b));
-  }
-  return true;
+  return {};
 }
 
 // Whose accesses are followed: of what the program may write.
-void watch_written(Model& machine, const std::vector<Argument>& arguments) {
+void watch_written(Model& machine) {
   if (!machine.options.races) return;
   const ptx::WrittenMemory written = ptx::written_memory(machine.program());
   const Region& parameters = machine.regions[0];
@@ -299,14 +257,17 @@ void watch_written(Model& machine, const std::vector<Argument>& arguments) {
   for (std::uint64_t at = 0; written.by_any_parameter && at < parameters.size(); at += 8) {
     watch_pointer(at);
   }
-  for (std::size_t i = 0; i < arguments.size(); ++i) {
-    const ptx::Parameter& p = machine.program().entry.parameters[i];
+  // By tensor maps: those among the parameters, each at a multiple of 64 bytes.
+  const ptx::Function& entry = machine.program().entry;
+  for (const ptx::Parameter& p : entry.parameters) {
     const bool is_used =
         written.by_any_map || std::any_of(written.maps.begin(), written.maps.end(), [&](auto at) {
           return at >= p.offset && at < p.offset + p.bytes;
         });
-    for (const Argument::Map& m : arguments[i].maps) {
-      if (is_used) machine.regions[machine.first_buffer + m.map.buffer].watched = true;
+    for (std::uint32_t at = p.offset; is_used && at + map_bytes <= p.offset + p.bytes; at += 8) {
+      MapBits bits;
+      std::memcpy(bits.data(), parameters.data() + at, bits.size());
+      if (const std::optional<MapFields> map = decode_map(bits)) watch_at(map->address);
     }
   }
   for (Region& r : machine.regions) {
@@ -315,51 +276,120 @@ void watch_written(Model& machine, const std::vector<Argument>& arguments) {
   machine.regions[0].watched = false;  // the parameters
 }
 
-}  // namespace
-
-Outcome<Machine> Machine::load(Job job, Options options) {
-  Outcome<ptx::Module> module = module_of(std::move(job.program));
-  if (!module.ok()) return module.error();
-  auto shared = std::make_shared<const ptx::Module>(std::move(*module));
-  Outcome<const ptx::Function*> entry = shared->entry(job.launch.entry);
-  if (!entry.ok()) return entry.error();
-  Outcome<ptx::Program> program = ptx::decode(shared, **entry);
-  if (!program.ok()) return program.error();
-  // PTX for sm_80 that the driver compiles for an H100 finds its shared memory where one for sm_90
-  // does (measured).
-  if (options.capability >= 90) program->shared_start = ptx::system_shared;
+std::unique_ptr<Model> model_for(std::shared_ptr<const Image> image, const Launch& launch,
+                                 const Options& options) {
   auto model = std::make_unique<Model>();
   Model& m = *model;
-  m.cluster = cluster_of(program->entry, job.launch);
+  m.image = std::move(image);
+  m.barriers = std::make_shared<const BarrierNames>();
+  m.cluster = cluster_of(m.program().entry, launch);
   m.cluster_size = static_cast<std::uint32_t>(m.cluster.count());
-  std::vector<Bound> bound;
-  for (std::uint32_t rank = 0; rank < std::min<std::uint64_t>(m.cluster_size, most_cluster);
-       ++rank) {
-    Outcome<Bound> one =
-        bind(*program, options.plain_handlers, (rank << ptx::rank_shift) + program->shared_start);
-    if (!one.ok()) return one.error();
-    bound.push_back(std::move(*one));
-  }
-  m.image = std::make_shared<const Grid::Image>(
-      Grid::Image{std::move(*program), std::move(bound), std::move(job.barriers)});
   m.kernel = std::string(m.program().entry.name);
-  m.launch = job.launch;
+  m.launch = launch;
   m.options = options;
   m.draws = Draws(options.schedule);
   m.recording.begin(options.recorder);
-  Error error;
-  if (!check_launch(m, error) || !place_memory(m, std::move(job.buffers), error) ||
-      !place_arguments(m, job.arguments, error)) {
-    return error;
+  return model;
+}
+
+Outcome<std::unique_ptr<Model>> model_for(Module& module, const Launch& launch,
+                                          const Options& options) {
+  Outcome<const ptx::Function*> entry = module.entry(launch.entry);
+  if (!entry.ok()) return entry.error();
+  const std::uint64_t cluster = cluster_of(**entry, launch).count();
+  Outcome<std::shared_ptr<const Image>> image = module.image(
+      **entry, options, static_cast<std::uint32_t>(std::min<std::uint64_t>(cluster, most_cluster)));
+  if (!image.ok()) return image.error();
+  return model_for(std::move(*image), launch, options);
+}
+
+// The machine has all that it runs on: what it needs besides.
+void begin(Model& m, DeviceMemory& memory, std::vector<std::byte> parameters) {
+  std::vector<Region> regions = memory.take();
+  m.regions.clear();
+  m.regions.reserve(regions.size() + 1);
+  Region& first = m.regions.emplace_back(Region::Kind::parameters, "parameters",
+                                         ptx::parameters_base, std::move(parameters));
+  first.read_only = true;
+  for (Region& r : regions) {
+    if (r.kind() == Region::Kind::variable) m.first_buffer = m.regions.size() + 1;
+    m.regions.push_back(std::move(r));
   }
-  if (options.clocked && options.times.known()) m.scheduler.start_clock();
+  m.first_buffer = std::max<std::size_t>(m.first_buffer, 1);
+  for (std::size_t i = 1; i < m.regions.size(); ++i) {
+    m.regions[i].forget();
+    m.regions[i].remember_writers(m.program().smallest_store);
+  }
+  if (m.options.clocked && m.options.times.known()) m.scheduler.start_clock();
   m.recording.begin_record();
   m.dispatcher.begin();
   m.global_watch.begin();
-  watch_written(m, job.arguments);
-  if (options.logs_order) m.order_log.emplace();
+  watch_written(m);
+  if (m.options.logs_order) m.order_log.emplace();
   m.unread_waits = unread_waits(m.program());
-  return Machine(std::move(model));
+}
+
+}  // namespace
+
+Outcome<Machine> Machine::load(Job job, Options options) {
+  DeviceMemory memory;
+  Outcome<std::shared_ptr<Module>> module = Module::load(std::move(job.program), memory);
+  if (!module.ok()) return module.error();
+  Outcome<std::unique_ptr<Model>> model = model_for(**module, job.launch, options);
+  if (!model.ok()) return model.error();
+  Model& m = **model;
+  m.barriers = std::make_shared<const BarrierNames>(std::move(job.barriers));
+  Error error;
+  if (!check_launch(m, error)) return error;
+  if (std::optional<Error> wrong = place_others(m, memory)) return *wrong;
+  const Outcome<std::vector<std::uint64_t>> addresses =
+      place_buffers(m, memory, std::move(job.buffers));
+  if (!addresses.ok()) return addresses.error();
+  Outcome<std::vector<std::byte>> parameters =
+      parameter_bytes(m, memory, *addresses, job.arguments);
+  if (!parameters.ok()) return parameters.error();
+  begin(m, memory, std::move(*parameters));
+  for (std::size_t i = 0; i < m.shells.size(); ++i) {
+    if (m.shells[i].tile.empty()) continue;
+    if (!watch_tiles(m.shells[i], m.regions[m.first_buffer + i], error)) return error;
+  }
+  return Machine(std::move(*model));
+}
+
+Outcome<Machine> Machine::load(Module& module, DeviceMemory& memory, const Launch& launch,
+                               std::vector<std::byte> parameters, Options options) {
+  Outcome<std::unique_ptr<Model>> model = model_for(module, launch, options);
+  if (!model.ok()) return model.error();
+  Model& m = **model;
+  m.memory_stays = true;
+  m.freed = memory.freed();
+  const ptx::Function& entry = m.program().entry;
+  if (parameters.size() != entry.parameter_bytes) {
+    return Error{ErrorKind::mismatch,
+                 fmt::format("the parameters of {} have {} bytes, but the launch gives {}",
+                             m.kernel, entry.parameter_bytes, parameters.size()),
+                 m.program().module->place(entry.line)};
+  }
+  Error error;
+  if (!check_launch(m, error)) return error;
+  if (std::optional<Error> wrong = place_others(m, memory)) return *wrong;
+  for (const Region& r : memory.regions()) {
+    if (r.kind() != Region::Kind::buffer) continue;
+    Buffer shell;
+    shell.name = r.name();
+    shell.dtype = DType::u8;
+    shell.shape = {static_cast<std::int64_t>(r.size())};
+    m.shells.push_back(std::move(shell));
+  }
+  begin(m, memory, std::move(parameters));
+  return Machine(std::move(*model));
+}
+
+void Machine::give_back(DeviceMemory& memory) {
+  std::vector<Region> regions = std::exchange(model_->regions, {});
+  if (regions.empty()) return;
+  regions.erase(regions.begin());  // the parameters
+  memory.put_back(std::move(regions));
 }
 
 }  // namespace tilescope::sim

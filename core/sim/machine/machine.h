@@ -43,7 +43,9 @@
 
 namespace tilescope::sim {
 
+class DeviceMemory;
 class Model;
+class Module;
 class Region;
 struct Writer;
 
@@ -51,6 +53,14 @@ class Machine {
  public:
   // Reads and decodes the PTX, fits the launch and its arguments to the entry, lays out memory.
   static Outcome<Machine> load(Job job, Options options = {});
+  // An entry of a module on the memory that the module lies in, which the machine has for itself
+  // until it gives it back. `parameters`: the bytes of all of the entry's, each at its offset. What
+  // is refused leaves the memory as it is.
+  static Outcome<Machine> load(Module& module, DeviceMemory& memory, const Launch& launch,
+                               std::vector<std::byte> parameters, Options options = {});
+  // The memory as it is now; the machine has none from then on, and only says what has become of
+  // it: reports, what was printed, time.
+  void give_back(DeviceMemory& memory);
 
   // A value: a copy goes on by itself, and is the same, bit for bit.
   Machine(const Machine& other);

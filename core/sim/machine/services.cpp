@@ -179,6 +179,13 @@ Flow refuse_access(Core& x, const Code& c, Access access, int lane, u64 address,
                             fmt::format("an address that is a multiple of {}", bytes),
                             fmt::format("0x{:x}, {} too far", address, address % bytes));
   }
+  const Freed* const freed = x.machine->freed ? freed_at(*x.machine->freed, address) : nullptr;
+  if (freed) {
+    return x.reports->fault(
+        x, lane, "out_of_bounds",
+        fmt::format("{}, which is in {}, and that was freed before this launch", what, freed->name),
+        "memory that is allocated", fmt::format("0x{:x}", address));
+  }
   constexpr u64 far = u64{1} << 32;
   if (!w.region || (w.offset > far && 0 - w.offset > far)) {
     return x.reports->fault(

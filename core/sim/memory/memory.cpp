@@ -6,6 +6,13 @@
 
 namespace tilescope::sim {
 
+const Freed* freed_at(const AllFreed& all, std::uint64_t address) {
+  const auto next = all.upper_bound(address);
+  if (next == all.begin()) return nullptr;
+  const Freed& r = std::prev(next)->second;
+  return address < r.end ? &r : nullptr;
+}
+
 Region::Region(Kind kind, std::string name, std::uint64_t base, std::vector<std::byte> bytes)
     : kind_(kind), name_(std::move(name)), base_(base), bytes_(std::move(bytes)) {}
 
@@ -20,6 +27,37 @@ void Region::make_undefined(std::uint64_t offset, std::uint64_t bytes) {
   for (std::uint64_t at = offset; at < offset + bytes; ++at) {
     undefined_[at >> 3] |= static_cast<std::uint8_t>(1u << (at & 7));
   }
+}
+
+void Region::set(std::uint64_t offset, const std::byte* from, std::uint64_t bytes) {
+  std::memcpy(bytes_.data() + offset, from, bytes);
+  if (undefined_.empty()) return;
+  if (bytes == bytes_.size()) {
+    undefined_.clear();
+    partly_.clear();
+    return;
+  }
+  partly_.erase(partly_.lower_bound(offset), partly_.lower_bound(offset + bytes));
+  for (std::uint64_t at = offset; at < offset + bytes;) {
+    if (at % 8 == 0 && offset + bytes - at >= 8) {
+      const std::uint64_t eights = (offset + bytes - at) / 8;
+      std::memset(undefined_.data() + at / 8, 0, eights);
+      at += eights * 8;
+    } else {
+      undefined_[at >> 3] &= static_cast<std::uint8_t>(~(1u << (at & 7)));
+      ++at;
+    }
+  }
+}
+
+void Region::forget() {
+  remembers_ = compares_ = looks_ = watched = was_written_ = watches_tiles_ = false;
+  writers_.clear();
+  times_.clear();
+  watched_.clear();
+  twice_.clear();
+  touched_ = changes_ = 0;
+  now_ = readers = writers = 0;
 }
 
 void Region::remember_writers(std::uint32_t grain) {

@@ -46,6 +46,15 @@ struct LaneData {
   std::uint32_t width = 0;
 };
 
+// Memory that was given back, by where it began: its end, and what it was called.
+struct Freed {
+  std::uint64_t end = 0;
+  std::string name;
+};
+using AllFreed = std::map<std::uint64_t, Freed>;
+// What lay at that address; null: nothing did.
+const Freed* freed_at(const AllFreed& all, std::uint64_t address);
+
 class Region {
  public:
   enum class Kind : std::uint8_t { buffer, variable, parameters, shared, local };
@@ -69,6 +78,10 @@ class Region {
 
   void make_undefined();  // all bytes, as before anybody wrote
   void make_undefined(std::uint64_t offset, std::uint64_t bytes);
+  // By the host, while no kernel runs: the bytes are defined, and nobody's.
+  void set(std::uint64_t offset, const std::byte* from, std::uint64_t bytes);
+  // As before a launch: nobody wrote, nothing is watched.
+  void forget();
   void remember_writers(std::uint32_t grain);  // from now on, for each `grain` bytes
   // And beside each writer when it wrote, by a clock that the machine sets.
   void remember_times();

@@ -1,0 +1,254 @@
+#include "app/simulated_device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include "app/heartbeat.h"
+#include "app/reports.h"
+#include "core/run/fit_launch.h"
+#include "core/sim/machine/machine.h"
+
+namespace tilescope {
+namespace {
+
+struct Meaning {
+  std::string_view kind;
+  DriverResult result;
+};
+
+// What chips were seen to answer (docs/faults), and what the driver's names say; launch_failed for
+// every other one.
+constexpr Meaning meanings[] = {
+    {"assert", DriverResult::assert_failed},
+    {"bad_branch", DriverResult::invalid_pc},
+    {"bad_call", DriverResult::invalid_pc},
+    {"bad_space", DriverResult::invalid_address_space},
+    {"deadlock", DriverResult::launch_timeout},
+    {"endless_loop", DriverResult::launch_timeout},
+    {"misaligned", DriverResult::misaligned_address},
+    {"out_of_bounds", DriverResult::illegal_address},
+    {"read_only", DriverResult::illegal_address},
+    {"stack_overflow", DriverResult::hardware_stack_error},
+    {"undefined_address", DriverResult::illegal_address},
+};
+
+std::string time_text(double seconds) {
+  if (seconds >= 1) return fmt::format("{:.3g} s", seconds);
+  if (seconds >= 1e-3) return fmt::format("{:.4g} ms", seconds * 1e3);
+  return fmt::format("{:.4g} us", seconds * 1e6);
+}
+
+std::string count_text(std::uint64_t n, std::string_view what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : what.back() == 'h' ? "es" : "s");
+}
+
+// "1 fault, 2 hazards"; "no faults, no hazards"
+std::string counts_text(std::uint64_t faults, std::uint64_t hazards, std::uint64_t notes) {
+  std::string out;
+  const auto add = [&](std::uint64_t n, std::string_view what) {
+    if (n) out += (out.empty() ? "" : ", ") + count_text(n, what);
+  };
+  add(faults, "fault");
+  add(hazards, "hazard");
+  add(notes, "note");
+  return out.empty() ? "nothing found" : out;
+}
+
+bool is_same(const Report& a, const Report& b) {
+  return a.weight == b.weight && a.kind == b.kind && a.site.kernel == b.site.kernel &&
+         a.site.ptx_line == b.site.ptx_line && a.pair == b.pair;
+}
+
+}  // namespace
+
+DriverResult result_of(std::string_view kind) {
+  const auto found = std::find_if(std::begin(meanings), std::end(meanings),
+                                  [&](const Meaning& m) { return m.kind == kind; });
+  return found == std::end(meanings) ? DriverResult::launch_failed : found->result;
+}
+
+SimulatedDevice::SimulatedDevice(ExecOptions options, Terminal& terminal)
+    : options_(std::move(options)), terminal_(terminal), memory_(largest_job_bytes) {
+  options_.order.device_named = true;
+  options_.order.clocked = true;
+}
+
+SimulatedDevice::Loading SimulatedDevice::load(std::string name, std::string ptx) {
+  if (faulted()) return {failed_, 0, ""};
+  Outcome<std::shared_ptr<sim::Module>> module =
+      sim::Module::load({std::move(name), std::move(ptx)}, memory_);
+  if (!module.ok()) {
+    const Error& e = module.error();
+    return {DriverResult::invalid_ptx, 0,
+            e.where.empty() ? e.sentence : e.where + ": " + e.sentence};
+  }
+  const Handle handle = next_++;
+  modules_[handle] = std::move(*module);
+  return {DriverResult::success, handle, ""};
+}
+
+DriverResult SimulatedDevice::unload(Handle handle) {
+  const auto found = modules_.find(handle);
+  if (found == modules_.end()) return DriverResult::invalid_handle;
+  found->second->unload(memory_);
+  modules_.erase(found);
+  return DriverResult::success;
+}
+
+sim::Module* SimulatedDevice::module(Handle handle) {
+  const auto found = modules_.find(handle);
+  return found == modules_.end() ? nullptr : found->second.get();
+}
+
+bool SimulatedDevice::is_checked(std::string_view kernel) const {
+  if (launches_ < options_.first || launches_ >= options_.end) return false;
+  return !options_.only || std::regex_search(kernel.begin(), kernel.end(), *options_.only);
+}
+
+RunState SimulatedDevice::advance(sim::Machine& machine, const std::string& what) {
+  Pieces pieces;
+  Heartbeat heartbeat(std::chrono::steady_clock::now());
+  for (;;) {
+    const std::uint64_t before = machine.progress().instructions;
+    const auto from = std::chrono::steady_clock::now();
+    const RunState state = machine.run(pieces.next());
+    const auto now = std::chrono::steady_clock::now();
+    const Progress at = machine.progress();
+    pieces.took(at.instructions - before, now - from);
+    if (state != RunState::running || interrupted()) return state;
+    if (options_.most_instructions && at.instructions > options_.most_instructions) return state;
+    if (const auto line = heartbeat.due(now, at)) {
+      terminal_.say(fmt::format("tilescope: {}: {}", what, *line));
+    }
+    terminal_.progress(what, static_cast<double>(at.done) /
+                                 static_cast<double>(std::max<std::uint64_t>(at.total, 1)));
+  }
+}
+
+DriverResult SimulatedDevice::launch(const Request& request) {
+  if (faulted()) return failed_;
+  sim::Module* const from = module(request.module);
+  if (!from) return DriverResult::invalid_handle;
+  const bool checked = is_checked(request.entry);
+  sim::Options options = simulator_options(options_.order);
+  options.races = checked;
+  options.clocked = options.clocked && checked;
+  Launch how;
+  how.entry = request.entry;
+  how.grid = request.grid;
+  how.block = request.block;
+  how.cluster = request.cluster;
+  how.dynamic_shared = request.dynamic_shared;
+  Outcome<sim::Machine> machine =
+      sim::Machine::load(*from, memory_, how, request.parameters, options);
+  if (!machine.ok()) {
+    const Error& e = machine.error();
+    terminal_.say(fmt::format("tilescope: {} was not launched: {}{}", request.entry, e.sentence,
+                              e.where.empty() ? "" : " (" + e.where + ")"));
+    const bool unsupported = e.kind == ErrorKind::unsupported;
+    return unsupported ? DriverResult::not_supported : DriverResult::invalid_value;
+  }
+  const RunState state =
+      advance(*machine, fmt::format("launch {}, {}", launches_ + 1, request.entry));
+  terminal_.end_progress();
+  const double seconds = machine->seconds();
+  printed_ += machine->printed();
+  machine->give_back(memory_);
+  times_[request.stream] = time_of(request.stream) + seconds;
+  if (state == RunState::running) {  // interrupted, or more than it may execute
+    failed_ = DriverResult::launch_timeout;
+    if (!interrupted()) {
+      terminal_.say(
+          fmt::format("tilescope: {} wanted to execute more than {} PTX instructions by "
+                      "warps (--max-instructions), and was ended.",
+                      request.entry, options_.most_instructions));
+    }
+    return failed_;
+  }
+  tell(*machine, request, checked, seconds);
+  keep(machine->reports());
+  ++launches_;
+  if (state == RunState::fault) failed_ = result_of(machine->reports().back().kind);
+  if (options_.strict && hazardous_ && !faulted()) failed_ = DriverResult::launch_failed;
+  return failed_;
+}
+
+void SimulatedDevice::tell(const sim::Machine& machine, const Request& request, bool checked,
+                           double seconds) {
+  KernelSum& sum = kernels_[request.entry];
+  KernelSum one;
+  for (const Report& r : machine.reports()) {
+    std::uint64_t& count = r.weight == Weight::fault    ? one.faults
+                           : r.weight == Weight::hazard ? one.hazards
+                                                        : one.notes;
+    ++count;
+  }
+  ++sum.launches;
+  sum.unchecked += !checked;
+  sum.instructions += machine.instructions();
+  sum.seconds += seconds;
+  sum.faults += one.faults;
+  sum.hazards += one.hazards;
+  sum.notes += one.notes;
+  if (options_.quiet) return;
+  std::string line = fmt::format("tilescope: launch {}: {}, grid {}, block {}", launches_ + 1,
+                                 request.entry, text(request.grid), text(request.block));
+  if (request.cluster) line += fmt::format(", clusters {}", text(*request.cluster));
+  if (seconds > 0) line += ", " + time_text(seconds) + " predicted";
+  line += checked ? ", " + counts_text(one.faults, one.hazards, one.notes) : ", not checked";
+  terminal_.say(line);
+}
+
+// Each mistake once, with how often it was seen in all launches.
+void SimulatedDevice::keep(const std::vector<Report>& reports) {
+  std::vector<Report> fresh;
+  for (const Report& r : reports) {
+    hazardous_ = hazardous_ || r.weight == Weight::hazard;
+    const auto known = std::find_if(reports_.begin(), reports_.end(),
+                                    [&](const Report& other) { return is_same(r, other); });
+    if (known != reports_.end()) {
+      known->count += r.count;
+      continue;
+    }
+    fresh.push_back(r);
+    fresh.back().evidence = {};
+    reports_.push_back(fresh.back());
+  }
+  std::vector<Report> told;
+  for (Report& r : fresh) {
+    if (options_.verbose || r.weight != Weight::note) told.push_back(std::move(r));
+  }
+  if (!told.empty()) terminal_.say(text_of_reports(told, options_.verbose));
+}
+
+double SimulatedDevice::time_of(std::uint64_t stream) const {
+  const auto found = times_.find(stream);
+  return found == times_.end() ? 0 : found->second;
+}
+
+void SimulatedDevice::wait(std::uint64_t stream, double time) {
+  double& own = times_[stream];
+  own = std::max(own, time);
+}
+
+void SimulatedDevice::spend_on_bytes(std::uint64_t stream, std::uint64_t bytes) {
+  const double rate = description().times.memory_bandwidth * 1e9;
+  if (rate > 0) times_[stream] = time_of(stream) + static_cast<double>(bytes) / rate;
+}
+
+std::string SimulatedDevice::summary() const {
+  std::string out = fmt::format("tilescope: {} of {}", count_text(launches_, "launch"),
+                                count_text(kernels_.size(), "kernel"));
+  for (const auto& [name, sum] : kernels_) {
+    out += fmt::format("\n  {}: {}", name, count_text(sum.launches, "time"));
+    if (sum.seconds > 0) out += ", " + time_text(sum.seconds) + " predicted";
+    if (sum.unchecked) out += fmt::format(", {} not checked", sum.unchecked);
+    out += ", " + counts_text(sum.faults, sum.hazards, sum.notes);
+  }
+  return out;
+}
+
+}  // namespace tilescope

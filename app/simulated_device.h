@@ -1,0 +1,149 @@
+// The device that a CUDA program finds under `tilescope exec`: modules, memory, launches one after
+// the other on the simulator, and what came of them. The wire to the program's process is elsewhere
+// (app/exec_server.h): nothing here knows of it, so that a test drives it as the program would.
+//
+// What a call answers is what the driver would: a Result, with its number. After a fault every call
+// that works on the device answers the same error, as after one on a chip (CUDA Driver API, "Error
+// Handling": the context is unusable from then on).
+//
+// Launches run when they are made, in the order in which they are made: one of the orders that
+// streams allow. Time is the chip's, as the simulator predicts it: of each stream how long it has
+// been busy.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <regex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/runs.h"
+#include "app/terminal.h"
+#include "core/error.h"
+#include "core/run/job.h"
+#include "core/sim/machine/module.h"
+#include "core/sim/memory/device_memory.h"
+
+namespace tilescope {
+
+// CUresult, with the driver's numbers.
+enum class DriverResult : int {
+  success = 0,
+  invalid_value = 1,
+  out_of_memory = 2,
+  invalid_image = 200,
+  no_binary_for_gpu = 209,
+  invalid_ptx = 218,
+  invalid_handle = 400,
+  not_found = 500,
+  not_ready = 600,
+  illegal_address = 700,
+  launch_out_of_resources = 701,
+  launch_timeout = 702,
+  assert_failed = 710,
+  hardware_stack_error = 714,
+  illegal_instruction = 715,
+  misaligned_address = 716,
+  invalid_address_space = 717,
+  invalid_pc = 718,
+  launch_failed = 719,
+  not_supported = 801,
+  invalid_cluster_size = 912,
+};
+
+struct ExecOptions {
+  Order order;
+  bool strict = false;             // a hazard ends it, too
+  bool verbose = false;            // every report
+  bool quiet = false;              // no line for each launch
+  std::optional<std::regex> only;  // kernels that are checked; all others run without
+  std::uint64_t first = 0, end = ~std::uint64_t{0};  // launches that are, by their numbers
+  std::uint64_t most_instructions = 0;               // by warps, of one launch; 0: no limit
+};
+
+class SimulatedDevice {
+ public:
+  using Handle = std::uint64_t;  // of a module; 0 is none
+
+  // `terminal` lives longer.
+  SimulatedDevice(ExecOptions options, Terminal& terminal);
+
+  const DeviceDescription& description() const { return options_.order.device; }
+  sim::DeviceMemory& memory() { return memory_; }
+  // What every call answers from a fault on; success before.
+  DriverResult failed() const { return failed_; }
+
+  // ---- modules ----
+  struct Loading {
+    DriverResult result = DriverResult::success;
+    Handle module = 0;
+    std::string sentence;  // where it is refused: for the JIT's log, and for people
+  };
+  Loading load(std::string name, std::string ptx);
+  DriverResult unload(Handle module);
+  // Null: no such module is loaded.
+  sim::Module* module(Handle handle);
+
+  // ---- launches ----
+  struct Request {
+    Handle module = 0;
+    std::string entry;  // exact
+    Dim3 grid, block;
+    std::optional<Dim3> cluster;
+    std::uint32_t dynamic_shared = 0;
+    std::vector<std::byte> parameters;
+    std::uint64_t stream = 0;
+  };
+  DriverResult launch(const Request& request);
+  // What kernels have printed since the last call.
+  std::string take_printed() { return std::exchange(printed_, {}); }
+
+  // ---- time: seconds of the chip, of what a stream has done so far ----
+  double time_of(std::uint64_t stream) const;
+  // The stream's next work begins behind this.
+  void wait(std::uint64_t stream, double time);
+  // Copies and fills within the device's memory, by its bandwidth.
+  void spend_on_bytes(std::uint64_t stream, std::uint64_t bytes);
+
+  // ---- what came of it ----
+  struct KernelSum {
+    std::uint64_t launches = 0, unchecked = 0, instructions = 0;
+    double seconds = 0;  // predicted
+    std::uint64_t faults = 0, hazards = 0, notes = 0;
+  };
+  const std::map<std::string, KernelSum, std::less<>>& kernels() const { return kernels_; }
+  const std::vector<Report>& reports() const { return reports_; }
+  std::uint64_t launches() const { return launches_; }
+  bool faulted() const { return failed_ != DriverResult::success; }
+  bool hazardous() const { return hazardous_; }
+  // By kernel, with every report once.
+  std::string summary() const;
+
+ private:
+  bool is_checked(std::string_view kernel) const;
+  RunState advance(sim::Machine& machine, const std::string& what);
+  void tell(const sim::Machine& machine, const Request& request, bool checked, double seconds);
+  void keep(const std::vector<Report>& reports);
+
+  ExecOptions options_;
+  Terminal& terminal_;
+  sim::DeviceMemory memory_;
+  std::map<Handle, std::shared_ptr<sim::Module>> modules_;
+  Handle next_ = 1;
+  DriverResult failed_ = DriverResult::success;
+  bool hazardous_ = false;
+  std::string printed_;
+  std::map<std::uint64_t, double> times_;  // of streams
+  std::map<std::string, KernelSum, std::less<>> kernels_;
+  std::vector<Report> reports_;
+  std::uint64_t launches_ = 0;
+};
+
+// What the driver answers after this fault, by the kind of its report.
+DriverResult result_of(std::string_view kind);
+
+}  // namespace tilescope

@@ -1,0 +1,76 @@
+// The memory of a device: what a program has allocated, and the variables of the modules that it
+// has loaded. It outlives launches: a machine takes it for as long as it runs, and gives it back.
+//
+// Addresses stay what they are, and none is given out twice: who uses memory that was released is
+// told so. Allocations begin on 256 bytes as cudaMalloc's do, a megabyte or more from each other,
+// so that an address past an end is nearest to the allocation that it came from. Bytes are
+// undefined until somebody writes them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/sim/memory/memory.h"
+
+namespace tilescope::sim {
+
+class DeviceMemory {
+ public:
+  // Where allocations begin.
+  static constexpr std::uint64_t first_address = 0x0000'7f00'0000'0000;
+  static constexpr std::uint64_t gap = std::uint64_t{1} << 20;
+  // Where the one after `bytes` at `address` begins.
+  static constexpr std::uint64_t behind(std::uint64_t address, std::uint64_t bytes) {
+    return (address + bytes + 2 * gap - 1) / gap * gap;
+  }
+
+  // All of it together; an allocation that asks for more gets nothing. 0: no limit.
+  explicit DeviceMemory(std::uint64_t limit = 0) : limit_(limit) {}
+
+  // Undefined bytes; nothing where there is no room, or none are asked for. `alignment`: a power
+  // of 2, at most `gap`.
+  std::optional<std::uint64_t> allocate(std::uint64_t bytes, std::string name,
+                                        std::uint64_t alignment = 256);
+  // Of one's own bytes, behind all others.
+  std::uint64_t allocate(std::vector<std::byte> bytes, std::string name);
+  // At a place of one's own: false where something else lies there.
+  bool place(Region region);
+  // What an allocation begins with; false: none does.
+  bool release(std::uint64_t address);
+
+  // The host's side; false where [address, address + bytes) is not within one allocation, and
+  // nothing is changed then.
+  bool copy_in(std::uint64_t address, const std::byte* from, std::uint64_t bytes);
+  bool copy_out(std::uint64_t address, std::byte* to, std::uint64_t bytes) const;
+  // From one place to another; what is undefined stays so.
+  bool copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes);
+  // `count` elements of `width` bytes, 1, 2 or 4, from the lowest bits of `value`.
+  bool fill(std::uint64_t address, std::uint64_t count, std::uint32_t value, std::uint32_t width);
+
+  // What holds [address, address + bytes); null: no one allocation does.
+  const Region* find(std::uint64_t address, std::uint64_t bytes = 1) const;
+  Region* find(std::uint64_t address, std::uint64_t bytes = 1);
+  // What was released: as it is now.
+  std::shared_ptr<const AllFreed> freed() const { return freed_; }
+
+  std::uint64_t used() const { return used_; }  // bytes
+  std::uint64_t limit() const { return limit_; }
+  const std::vector<Region>& regions() const { return regions_; }  // by ascending address
+
+  // For Machine: what it runs on, and gives back.
+  std::vector<Region> take() { return std::exchange(regions_, {}); }
+  void put_back(std::vector<Region> regions) { regions_ = std::move(regions); }
+
+ private:
+  std::vector<Region> regions_;
+  std::shared_ptr<AllFreed> freed_ = std::make_shared<AllFreed>();
+  std::uint64_t limit_ = 0, used_ = 0;
+  std::uint64_t next_ = first_address;
+};
+
+}  // namespace tilescope::sim
