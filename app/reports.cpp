@@ -161,4 +161,8 @@ bool has_hazard(const std::vector<Report>& reports) {
                      [](const Report& r) { return r.weight == Weight::hazard; });
 }
 
+bool has_hazard(const std::vector<Report>& reports, const Telling& telling) {
+  return has_hazard(sift(reports, telling.rules).kept);
+}
+
 }  // namespace tilescope

@@ -17,11 +17,13 @@
 #include "app/profiles.h"
 #include "app/proofs.h"
 #include "app/reports.h"
+#include "app/run_results.h"
 #include "app/runs.h"
 #include "app/searches.h"
 #include "app/workers.h"
 #include "core/diff/diff.h"
 #include "core/io/npy.h"
+#include "core/io/suppressions_file.h"
 #include "kernels/catalog/catalog.h"
 
 namespace tilescope {
@@ -45,37 +47,12 @@ struct Options {
   RunOptions run;
   Order order;
   ProfileOptions profile;
-  bool strict = false, json = false, predict = false, verbose = false, allow_outside = false;
+  bool strict = false, json = false, predict = false, allow_outside = false;
+  Telling telling;
+  std::vector<std::string> suppressions;  // files
   // By the clock, so that a chip with times is needed.
   bool timed() const { return predict || profile.wanted(); }
 };
-
-// Ends with the reports; under --json they are in the error document, and so is the search that
-// came upon them.
-int faulted(const Options& options, const std::vector<Report>& reports, const PreparedRun& run,
-            Terminal& terminal, const std::optional<Searched>& searched = {},
-            const std::optional<sim::Statistics>& stats = {}) {
-  const Report& fault = reports.back();
-  if (terminal.json()) {
-    nlohmann::ordered_json document = {{"ok", false},
-                                       {"error",
-                                        {{"kind", name_of(ErrorKind::fault)},
-                                         {"sentence", fault.sentence},
-                                         {"where", text(fault.site)}}},
-                                       {"kernel", run.kernel},
-                                       {"reports", to_json(reports)}};
-    if (searched) document["search"] = to_json(*searched);
-    if (options.prove) document["prove"] = {{"verdict", "fails"}, {"runs", 1}};
-    if (stats) document["stats"] = json_of(*stats);
-    terminal.document(std::move(document));
-  } else {
-    terminal.say(text_of_reports(reports, options.verbose));
-    if (searched) terminal.say(text(*searched));
-    if (options.prove) terminal.print("prove: fails in the order that was run first\n");
-    if (stats) terminal.print(text(*stats, source_line));
-  }
-  return exit_code(ErrorKind::fault);
-}
 
 // A CUDA file in the kernel's place is compiled first, and once.
 std::optional<Error> build_source(Options& options) {
@@ -167,125 +144,6 @@ Outcome<PreparedRun> prepare(Options& options) {
   return run;
 }
 
-nlohmann::ordered_json to_json(const std::vector<Ran>& ran) {
-  nlohmann::ordered_json out = nlohmann::ordered_json::array();
-  for (const Ran& one : ran) {
-    const std::optional<double> own = one.chip_seconds();
-    out.push_back({{"device", one.device},
-                   {"about", one.about},
-                   {"seconds", one.seconds},
-                   {"kernel_seconds", own ? nlohmann::ordered_json(*own) : nullptr},
-                   {"reports", to_json(one.execution->reports())}});
-  }
-  return out;
-}
-
-// The file goes with the first comparison of an output, whose device it was written from.
-const std::optional<std::string>& file_of(const Compared& c) {
-  static const std::optional<std::string> none;
-  return c.ran == 0 ? c.output->file : none;
-}
-
-// Of a run that ended and is not right: an output that differs, else the hazard that --strict
-// minds.
-nlohmann::ordered_json what_is_wrong(const PreparedRun& run, const std::vector<Ran>& ran,
-                                     const std::vector<Compared>& compared,
-                                     const std::optional<Proved>& proved) {
-  for (const Compared& c : compared) {
-    if (!c.diff || c.diff->ok()) continue;
-    const std::string& buffer = run.job.buffers[c.output->buffer].name;
-    return {
-        {"kind", "different"},
-        {"sentence", fmt::format("{} of {} on {} differs.", buffer, run.kernel, ran[c.ran].device)},
-        {"where", buffer}};
-  }
-  for (const Report& r : ran.front().execution->reports()) {
-    if (r.weight != Weight::hazard) continue;
-    return {{"kind", "hazard"}, {"sentence", r.sentence}, {"where", text(r.site)}};
-  }
-  if (proved && proved->proof.failure()) {
-    const Report& last = proved->proof.failure()->reports.back();
-    return {{"kind", "fault"}, {"sentence", last.sentence}, {"where", text(last.site)}};
-  }
-  return {{"kind", "not_proved"},
-          {"sentence", "Nothing failed, and it is not proved that no order does."},
-          {"where", ""}};
-}
-
-// How the simulator's tensor cores add, where there is something to add.
-std::string_view numerics(const Options& options) {
-  return options.order.exact ? "exact" : "fast";
-}
-std::string numerics_text(const Options& options, const PreparedRun& run) {
-  if (options.on == "gpu" || !has_products(run)) return "";
-  return fmt::format("; {} numerics", numerics(options));
-}
-
-// Two counts: of PTX, and of what the chip's assembler makes something of.
-std::string instructions_text(const Execution& execution, const sim::Statistics& stats) {
-  const std::uint64_t all = execution.progress().instructions, issued = stats.sum.issued;
-  if (issued == 0 || issued > all) return "";
-  return fmt::format("\nPTX instructions by warps: {}; {} issued, {} more need no issue slot\n",
-                     all, issued, all - issued);
-}
-
-void report(const Options& options, const PreparedRun& run, const std::vector<Ran>& ran,
-            const std::vector<Compared>& compared, const std::optional<Searched>& searched,
-            const std::optional<Proved>& proved, const std::optional<sim::Statistics>& stats,
-            bool ok, Terminal& terminal) {
-  const Execution& first = *ran.front().execution;
-  if (!terminal.json()) {
-    for (const Ran& one : ran) {
-      if (!one.execution->reports().empty()) {
-        terminal.say(text_of_reports(one.execution->reports(), options.verbose));
-      }
-    }
-    terminal.print(fmt::format("{} on {}: {}{}\n", run.kernel, options.on, describe(run),
-                               numerics_text(options, run)));
-    for (const Compared& c : compared) {
-      if (c.diff) terminal.print(text(*c.diff));
-      for (const Pattern& p : c.patterns) {
-        terminal.print(fmt::format("pattern: {}. {}\n", p.name, p.evidence));
-      }
-    }
-    for (const Output& output : run.outputs) {
-      if (output.file) terminal.say(fmt::format("wrote {}", *output.file));
-    }
-    for (const Ran& one : ran) terminal.say(time_text(one));
-    if (searched) terminal.print(text(*searched));
-    if (proved) {
-      const auto& failure = proved->proof.failure();
-      if (failure) terminal.say(text_of_reports(failure->reports, options.verbose));
-      terminal.print(text(*proved));
-    }
-    if (stats) terminal.print("\n" + text(*stats, source_line) + instructions_text(first, *stats));
-    return;
-  }
-  nlohmann::ordered_json each = nlohmann::ordered_json::array();
-  for (const Compared& c : compared) {
-    each.push_back({{"buffer", run.job.buffers[c.output->buffer].name},
-                    {"device", ran[c.ran].device},
-                    {"file", file_of(c) ? nlohmann::ordered_json(*file_of(c)) : nullptr},
-                    {"diff", c.diff ? to_json(*c.diff) : nullptr},
-                    {"patterns", to_json(c.patterns)}});
-  }
-  nlohmann::ordered_json document = {{"ok", ok}};
-  if (!ok) document["error"] = what_is_wrong(run, ran, compared, proved);
-  document["kernel"] = run.kernel;
-  document["device"] = options.on;
-  if (options.on != "gpu" && has_products(run)) document["numerics"] = numerics(options);
-  document["blocks"] = first.progress().total;
-  document["warp_instructions"] = first.progress().instructions;
-  document["seconds"] = ran.front().seconds;
-  document["devices"] = to_json(ran);
-  document["reports"] = to_json(first.reports());
-  document["outputs"] = std::move(each);
-  if (searched) document["search"] = to_json(*searched);
-  if (proved) document["prove"] = to_json(*proved);
-  if (stats) document["stats"] = json_of(*stats);
-  terminal.document(std::move(document));
-}
-
 // Instructions that a run may execute; 0: no limit.
 std::uint64_t limit_of(const Options& options) {
   return static_cast<std::uint64_t>(options.most.value_or(0));
@@ -365,6 +223,18 @@ std::optional<Error> choose_device(Options& options) {
   options.order.device = *device;
   options.order.device_named = true;
   options.run.processors = device->processors;
+  return std::nullopt;
+}
+
+// Rules from files, in the order in which these are named.
+std::optional<Error> read_suppressions(Options& options) {
+  for (const std::string& path : options.suppressions) {
+    const Outcome<std::string> text = read_text(path);
+    if (!text) return text.error();
+    const Outcome<std::vector<Suppression>> rules = parse_suppressions(*text, path);
+    if (!rules) return rules.error();
+    options.telling.rules.insert(options.telling.rules.end(), rules->begin(), rules->end());
+  }
   return std::nullopt;
 }
 
@@ -474,6 +344,7 @@ int run_kernel(Options options, Terminal& terminal) {
   if (const auto error = wrong_words(options)) return terminal.fail(*error);
   if (const auto error = wrong_prediction(options)) return terminal.fail(*error);
   if (const auto error = choose_device(options)) return terminal.fail(*error);
+  if (const auto error = read_suppressions(options)) return terminal.fail(*error);
   Outcome<PreparedRun> run = prepare(options);
   if (!run) return terminal.fail(run.error());
   if (!options.device.empty()) {
@@ -496,7 +367,7 @@ int run_kernel(Options options, Terminal& terminal) {
   const Outcome<sim::RecordLimits> limits = record_run(options, *run);
   if (!limits) return terminal.fail(limits.error());
   if (options.predict)
-    return predict(*run, options.order, options.profile, *limits, options.verbose,
+    return predict(*run, options.order, options.profile, *limits, options.telling.verbose,
                    limit_of(options), terminal);
   Order search_order = options.order;  // other orders are not recorded
   search_order.clocked = false;
@@ -522,32 +393,35 @@ int run_kernel(Options options, Terminal& terminal) {
 
   Outcome<std::vector<Ran>> ran = start_on(*devices, run->job);
   if (!ran) return terminal.fail(ran.error());
-  std::optional<sim::Statistics> stats;
+  RunResults results{*run, options.on,
+                     options.on == "gpu" || !has_products(*run) ? ""
+                     : options.order.exact                      ? "exact"
+                                                                : "fast",
+                     options.telling};
+  results.proves = options.prove;
   for (Ran& one : *ran) {
     const std::uint64_t most = one.traces() ? limit_of(options) : 0;
     if (const auto error = finish(one, run->kernel, terminal, most)) return terminal.fail(*error);
     if (options.profile.wanted() && &one == &ran->front()) {
       Outcome<std::optional<sim::Statistics>> figures = profile(options, *run, recorder, terminal);
       if (!figures) return terminal.fail(figures.error());
-      stats = std::move(*figures);
+      results.stats = std::move(*figures);
     }
-    if (one.state == RunState::fault) {
-      return faulted(options, one.execution->reports(), *run, terminal, {}, stats);
-    }
+    if (one.state == RunState::fault)
+      return tell_fault(results, one.execution->reports(), terminal);
   }
-  std::optional<Searched> searched;
   if (options.search) {
     Outcome<Searched> found = search_orders(*run, search_order, options.search, terminal);
     if (!found) return terminal.fail(found.error());
-    searched = std::move(*found);
-    if (searched->found)
-      return faulted(options, searched->found->reports, *run, terminal, searched);
+    results.searched = std::move(*found);
+    if (const auto& failing = results.searched->found) {
+      return tell_fault(results, failing->reports, terminal);
+    }
   }
-  std::optional<Proved> proved;
   if (options.prove) {
     Outcome<Proved> shown = prove_orders(*run, search_order, *seconds_of(options.within), terminal);
     if (!shown) return terminal.fail(shown.error());
-    proved = std::move(*shown);
+    results.proved = std::move(*shown);
   }
   if (reference) {
     const Outcome<Buffer> want = reference->take();
@@ -559,7 +433,8 @@ int run_kernel(Options options, Terminal& terminal) {
   const std::optional<std::size_t> gpu = with_gpu ? std::optional<std::size_t>(1) : std::nullopt;
   if (const auto error = compare(*compared, *ran, gpu)) return terminal.fail(*error);
 
-  const bool hazardous = options.strict && has_hazard(ran->front().execution->reports());
+  const bool hazardous =
+      options.strict && has_hazard(ran->front().execution->reports(), options.telling);
   bool equal = true;
   for (const Compared& c : *compared) equal = equal && (!c.diff || c.diff->ok());
   if (!hazardous) {
@@ -568,9 +443,9 @@ int run_kernel(Options options, Terminal& terminal) {
     }
   }
   using Verdict = sim::Proof::Verdict;
-  const Verdict verdict = proved ? proved->proof.verdict() : Verdict::proved;
+  const Verdict verdict = results.proved ? results.proved->proof.verdict() : Verdict::proved;
   const bool ok = equal && !hazardous && verdict == Verdict::proved;
-  report(options, *run, *ran, *compared, searched, proved, stats, ok, terminal);
+  tell_results(results, *ran, *compared, ok, terminal);
   if (hazardous || verdict == Verdict::fails) return exit_code(ErrorKind::fault);
   return ok ? 0 : 1;
 }
@@ -694,7 +569,13 @@ Action define_run(CommandOptions& app) {
   app.add_flag("--allow-outside", options->allow_outside,
                "lets a launch file write its `out` files outside of its folder");
   app.add_flag("--strict", options->strict, "a hazard is a failure: exit 3");
-  app.add_flag("--verbose", options->verbose,
+  app.add_option("--suppressions", options->suppressions,
+                 "silences the hazards and notes that a file of rules names, each with its reason; "
+                 "may repeat")
+      .type_name("F.toml");
+  app.add_flag("--generate-suppressions", options->telling.writes_rules,
+               "prints a rule for each hazard and note that is told, to be put into such a file");
+  app.add_flag("--verbose", options->telling.verbose,
                "every report in full, not one for each source line and kind");
   app.add_flag("--json", options->json, "one JSON document on stdout");
   return [options](Terminal& terminal) { return run_kernel(*options, terminal); };

@@ -14,14 +14,14 @@
 namespace tilescope {
 namespace {
 
-struct Meaning {
+struct FaultAnswer {
   std::string_view kind;
   DriverResult result;
 };
 
 // What chips were seen to answer (docs/faults), and what the driver's names say; launch_failed for
 // every other one.
-constexpr Meaning meanings[] = {
+constexpr FaultAnswer fault_answers[] = {
     {"assert", DriverResult::assert_failed},
     {"bad_branch", DriverResult::invalid_pc},
     {"bad_call", DriverResult::invalid_pc},
@@ -65,9 +65,9 @@ bool is_same(const Report& a, const Report& b) {
 }  // namespace
 
 DriverResult result_of(std::string_view kind) {
-  const auto found = std::find_if(std::begin(meanings), std::end(meanings),
-                                  [&](const Meaning& m) { return m.kind == kind; });
-  return found == std::end(meanings) ? DriverResult::launch_failed : found->result;
+  const auto found = std::find_if(std::begin(fault_answers), std::end(fault_answers),
+                                  [&](const FaultAnswer& m) { return m.kind == kind; });
+  return found == std::end(fault_answers) ? DriverResult::launch_failed : found->result;
 }
 
 SimulatedDevice::SimulatedDevice(ExecOptions options, Terminal& terminal)
@@ -168,19 +168,22 @@ DriverResult SimulatedDevice::launch(const Request& request) {
     }
     return failed_;
   }
-  tell(*machine, request, checked, seconds);
-  keep(machine->reports());
+  Sifted told = sift(machine->reports(), options_.telling.rules);
+  silenced_.resize(told.counts.size());
+  for (std::size_t i = 0; i < told.counts.size(); ++i) silenced_[i] += told.counts[i];
+  tell(told.kept, *machine, request, checked, seconds);
+  keep(told.kept);
   ++launches_;
   if (state == RunState::fault) failed_ = result_of(machine->reports().back().kind);
   if (options_.strict && hazardous_ && !faulted()) failed_ = DriverResult::launch_failed;
   return failed_;
 }
 
-void SimulatedDevice::tell(const sim::Machine& machine, const Request& request, bool checked,
-                           double seconds) {
+void SimulatedDevice::tell(const std::vector<Report>& reports, const sim::Machine& machine,
+                           const Request& request, bool checked, double seconds) {
   KernelSum& sum = kernels_[request.entry];
   KernelSum one;
-  for (const Report& r : machine.reports()) {
+  for (const Report& r : reports) {
     std::uint64_t& count = r.weight == Weight::fault    ? one.faults
                            : r.weight == Weight::hazard ? one.hazards
                                                         : one.notes;
@@ -219,9 +222,9 @@ void SimulatedDevice::keep(const std::vector<Report>& reports) {
   }
   std::vector<Report> told;
   for (Report& r : fresh) {
-    if (options_.verbose || r.weight != Weight::note) told.push_back(std::move(r));
+    if (options_.telling.verbose || r.weight != Weight::note) told.push_back(std::move(r));
   }
-  if (!told.empty()) terminal_.say(text_of_reports(told, options_.verbose));
+  if (!told.empty()) terminal_.say(text_of_reports(told, options_.telling.verbose));
 }
 
 double SimulatedDevice::time_of(std::uint64_t stream) const {
@@ -248,7 +251,8 @@ std::string SimulatedDevice::summary() const {
     if (sum.unchecked) out += fmt::format(", {} not checked", sum.unchecked);
     out += ", " + counts_text(sum.faults, sum.hazards, sum.notes);
   }
-  return out;
+  const std::string silenced = text_of_silenced(silenced_, options_.telling.rules);
+  return silenced.empty() ? out : out + "\n" + silenced;
 }
 
 }  // namespace tilescope

@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/reports.h"
 #include "app/runs.h"
 #include "app/terminal.h"
 #include "core/error.h"
@@ -57,8 +58,8 @@ enum class DriverResult : int {
 
 struct ExecOptions {
   Order order;
-  bool strict = false;             // a hazard ends it, too
-  bool verbose = false;            // every report
+  bool strict = false;  // a hazard ends it, too
+  Telling telling;
   bool quiet = false;              // no line for each launch
   std::optional<std::regex> only;  // kernels that are checked; all others run without
   std::uint64_t first = 0, end = ~std::uint64_t{0};  // launches that are, by their numbers
@@ -126,7 +127,8 @@ class SimulatedDevice {
  private:
   bool is_checked(std::string_view kernel) const;
   RunState advance(sim::Machine& machine, const std::string& what);
-  void tell(const sim::Machine& machine, const Request& request, bool checked, double seconds);
+  void tell(const std::vector<Report>& reports, const sim::Machine& machine, const Request& request,
+            bool checked, double seconds);
   void keep(const std::vector<Report>& reports);
 
   ExecOptions options_;
@@ -140,6 +142,7 @@ class SimulatedDevice {
   std::map<std::uint64_t, double> times_;  // of streams
   std::map<std::string, KernelSum, std::less<>> kernels_;
   std::vector<Report> reports_;
+  std::vector<std::uint64_t> silenced_;  // by each rule of the suppressions
   std::uint64_t launches_ = 0;
 };
 

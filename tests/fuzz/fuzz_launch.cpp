@@ -1,6 +1,6 @@
 // Launch files: any text gets a launch or a sentence with its place, and a launch whose buffers
 // need no file becomes a job whose arguments point to buffers that exist. The same text as a device
-// file: a chip with room for a block, or a sentence.
+// file: a chip with room for a block, or a sentence; and as a file of suppressions.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -8,6 +8,7 @@
 
 #include "core/io/device_file.h"
 #include "core/io/launch_file.h"
+#include "core/io/suppressions_file.h"
 
 namespace {
 
@@ -50,6 +51,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const Outcome<DeviceDescription> device = parse_device_file(text, "fuzz.toml")) {
     if (device->processors == 0 || device->shared < device->block_shared) std::abort();
   } else if (device.error().sentence.empty()) {
+    std::abort();
+  }
+  if (const Outcome<std::vector<Suppression>> rules = parse_suppressions(text, "fuzz.toml")) {
+    for (const Suppression& rule : *rules) {
+      if (rule.kind.empty() || rule.reason.empty()) std::abort();
+      fits(rule.kind, rule.reason);
+    }
+  } else if (rules.error().sentence.empty()) {
     std::abort();
   }
   const Outcome<LaunchFile> file = parse_launch_file(text, "fuzz.toml");
