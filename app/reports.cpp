@@ -75,8 +75,8 @@ namespace {
 
 // The sentence with what belongs to it; `times` is empty where there is nothing to count.
 std::string text_of_report(const Report& r, const std::string& times) {
-  std::string out =
-      fmt::format("{} ({}): {}\n  at {}", name_of(r.weight), r.kind, r.sentence, text(r.site));
+  std::string out = fmt::format("{} ({}): {}", name_of(r.weight), r.kind, r.sentence);
+  if (!r.site.kernel.empty()) out += "\n  at " + text(r.site);  // else of no kernel: a copy
   if (!r.expected.empty()) out += fmt::format("\n  expected {}", r.expected);
   if (!r.found.empty()) out += fmt::format("\n  found    {}", r.found);
   if (!times.empty()) out += fmt::format("\n  {}", times);

@@ -147,6 +147,7 @@ DriverResult SimulatedDevice::launch(const Request& request) {
   sim::Options options = simulator_options(options_.order);
   options.races = checked;
   options.clocked = options.clocked && checked;
+  options.logs_accesses = order_.has_streams();
   Launch how;
   how.entry = request.entry;
   how.grid = request.grid;
@@ -167,6 +168,13 @@ DriverResult SimulatedDevice::launch(const Request& request) {
   terminal_.end_progress();
   const double seconds = machine->seconds();
   printed_ += machine->printed();
+  std::vector<Report> reports = machine->reports();
+  if (state == RunState::done) {
+    std::vector<Report> between =
+        races(request.stream, fmt::format("{} (launch {})", request.entry, launches_ + 1),
+              request.entry, machine->take_accesses(), &*machine);
+    std::move(between.begin(), between.end(), std::back_inserter(reports));
+  }
   machine->give_back(memory_);
   times_[request.stream] = time_of(request.stream) + seconds;
   if (state == RunState::running) {  // interrupted, or more than it may execute
@@ -179,13 +187,13 @@ DriverResult SimulatedDevice::launch(const Request& request) {
     }
     return failed_;
   }
-  Sifted told = sift(machine->reports(), options_.telling.rules);
+  Sifted told = sift(reports, options_.telling.rules);
   silenced_.resize(told.counts.size());
   for (std::size_t i = 0; i < told.counts.size(); ++i) silenced_[i] += told.counts[i];
   tell(told.kept, *machine, request, checked, seconds);
   keep(told.kept);
   ++launches_;
-  if (state == RunState::fault) failed_ = result_of(machine->reports().back().kind);
+  if (state == RunState::fault) failed_ = result_of(reports.back().kind);
   if (options_.strict && hazardous_ && !faulted()) failed_ = DriverResult::launch_failed;
   return failed_;
 }
@@ -236,6 +244,59 @@ void SimulatedDevice::keep(const std::vector<Report>& reports) {
     if (options_.telling.verbose || r.weight != Weight::note) told.push_back(std::move(r));
   }
   if (!told.empty()) terminal_.say(text_of_reports(told, options_.telling.verbose));
+}
+
+std::vector<Report> SimulatedDevice::races(std::uint64_t stream, const std::string& what,
+                                           std::string_view kernel, sim::AccessLog accesses,
+                                           const sim::Machine* machine) {
+  std::vector<Report> out;
+  for (const sim::WorkOrder::Race& race : order_.add(stream, what, std::move(accesses))) {
+    const std::uint64_t at = race.meeting.at;
+    Report r;
+    r.weight = Weight::hazard;
+    r.kind = "stream_race";
+    std::string place = fmt::format("0x{:x}", at);
+    std::size_t index = 0;
+    // While a machine runs it has the memory.
+    for (const Buffer& shell : machine ? machine->shells() : std::vector<Buffer>()) {
+      const sim::Region& region = machine->buffer(index++);
+      const std::uint64_t offset = at - region.base();
+      if (offset >= region.size()) continue;
+      place = fmt::format("byte {} of {}", offset, shell.name);
+      if (race.meeting.writes) {
+        if (const auto site = machine->writer(index - 1, offset)) r.site = *site;
+      }
+    }
+    if (const sim::Region* region = machine ? nullptr : memory_.find(at)) {
+      place = fmt::format("byte {} of {}", at - region->base(), region->name());
+    }
+    r.site.kernel = kernel;
+    r.sentence = fmt::format(
+        "{} {} {}, and {} {} it, and nothing orders the two: neither waits for "
+        "the other",
+        what, race.meeting.writes ? "writes" : "reads", place, race.earlier.name,
+        race.meeting.other_writes ? "writes" : "reads");
+    r.expected = "one stream for both, an event that the later one waits for, or a host that waits";
+    r.found = fmt::format("streams {} and {}, either could be first", stream, race.earlier.stream);
+    // However often a loop launches them.
+    const auto kind = [](std::string_view name) { return name.substr(0, name.find(" (")); };
+    r.pair = fmt::format("{}, then {}", kind(race.earlier.name), kind(what));
+    out.push_back(std::move(r));
+  }
+  return out;
+}
+
+void SimulatedDevice::use(std::uint64_t stream, std::string what, std::uint64_t address,
+                          std::uint64_t bytes, bool writes) {
+  if (!order_.has_streams() || bytes == 0) return;
+  sim::AccessLog accesses;
+  accesses.add(writes ? sim::AccessLog::How::write : sim::AccessLog::How::read, address,
+               address + bytes);
+  const std::vector<Report> found = races(stream, what, "", std::move(accesses), nullptr);
+  Sifted told = sift(found, options_.telling.rules);
+  silenced_.resize(told.counts.size());
+  for (std::size_t i = 0; i < told.counts.size(); ++i) silenced_[i] += told.counts[i];
+  keep(told.kept);
 }
 
 double SimulatedDevice::time_of(std::uint64_t stream) const {

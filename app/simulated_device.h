@@ -28,6 +28,7 @@
 #include "core/run/job.h"
 #include "core/sim/machine/module.h"
 #include "core/sim/memory/device_memory.h"
+#include "core/sim/order/work_order.h"
 
 namespace tilescope {
 
@@ -112,6 +113,13 @@ class SimulatedDevice {
   // Copies and fills within the device's memory, by its bandwidth.
   void spend_on_bytes(std::uint64_t stream, std::uint64_t bytes);
 
+  // ---- order between streams ----
+  // The server tells it of streams, events and waits.
+  sim::WorkOrder& order() { return order_; }
+  // A copy or fill of a stream ("a copy to the host") uses [address, address + bytes).
+  void use(std::uint64_t stream, std::string what, std::uint64_t address, std::uint64_t bytes,
+           bool writes);
+
   // ---- what came of it ----
   struct KernelSum {
     std::uint64_t launches = 0, unchecked = 0, instructions = 0;
@@ -132,6 +140,9 @@ class SimulatedDevice {
   void tell(const std::vector<Report>& reports, const sim::Machine& machine, const Request& request,
             bool checked, double seconds);
   void keep(const std::vector<Report>& reports);
+  // What a work of a stream has in no order with others: a hazard. `machine`: of a launch.
+  std::vector<Report> races(std::uint64_t stream, const std::string& what, std::string_view kernel,
+                            sim::AccessLog accesses, const sim::Machine* machine);
 
   ExecOptions options_;
   Terminal& terminal_;
@@ -141,6 +152,7 @@ class SimulatedDevice {
   DriverResult failed_ = DriverResult::success;
   bool hazardous_ = false;
   std::string printed_;
+  sim::WorkOrder order_;
   std::map<std::uint64_t, double> times_;  // of streams
   std::map<std::string, KernelSum, std::less<>> kernels_;
   std::vector<Report> reports_;

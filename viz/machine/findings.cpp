@@ -37,6 +37,7 @@ constexpr std::array findings = {
     Finding{"copy_not_awaited", "A copy is used before it was waited for"},
     Finding{"shared_race", "A race in shared memory"},
     Finding{"global_race", "A race in global memory"},
+    Finding{"stream_race", "A race between two streams"},
     Finding{"same_value", "Several warps store the same value"},
     Finding{"missing_proxy_fence", "A missing proxy fence"},
     Finding{"exit_in_flight", "The CTA exits with work in flight"},

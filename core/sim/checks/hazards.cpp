@@ -315,7 +315,28 @@ void watch(Core& x, const MemoryAccess& access) {
 }
 
 // The same of global memory.
+namespace {
+
+void log_access(AccessLog& log, const Region& region, const MemoryAccess& a) {
+  // Synchronising accesses of the chip's other launches: those of the CTA alone are none.
+  const bool strong = a.strong && a.scope >= Scope::gpu;
+  const bool reads = a.kind == Shadow::Kind::read;
+  const auto how = strong ? (reads ? AccessLog::How::strong_read : AccessLog::How::strong_write)
+                          : (reads ? AccessLog::How::read : AccessLog::How::write);
+  if (a.run) {
+    log.add(how, region.base() + a.offsets[0], region.base() + a.offsets[0] + 32 * a.bytes);
+    return;
+  }
+  for (Mask rest = a.mask; rest; rest &= rest - 1) {
+    const std::uint64_t begin = region.base() + a.offsets[__builtin_ctz(rest)];
+    log.add(how, begin, begin + a.bytes);
+  }
+}
+
+}  // namespace
+
 void watch_region(Core& x, Region& region, const MemoryAccess& access) {
+  if (x.machine->access_log) log_access(*x.machine->access_log, region, access);
   look_at(x, x.machine->accesses_of(region), {nullptr, &region}, access);
 }
 

@@ -169,9 +169,18 @@ void watch_operation(Core& x, int lane, Block& block, AsyncOperation& o) {
 
 // One that nobody can wait for is not followed.
 void watch_operation(Core& x, int lane, Region& region, AsyncOperation& o) {
+  const GlobalUse use = o.work->global;
+  if (x.machine->access_log) {
+    const auto how = use == GlobalUse::reads     ? AccessLog::How::read
+                     : use == GlobalUse::reduces ? AccessLog::How::strong_write
+                                                 : AccessLog::How::write;
+    o.work->pieces(o, [&](const GlobalRange& piece) {
+      x.machine->access_log->add(how, piece.begin, piece.end);
+      return true;
+    });
+  }
   if (o.group == no_group && o.mbarrier == no_mbarrier) return;
   const Observer& who = observer(x);
-  const GlobalUse use = o.work->global;
   o.global_order = x.machine->completions.begin();
   Shadow::Touch touch;
   touch.kind = use == GlobalUse::reads     ? Shadow::Kind::read

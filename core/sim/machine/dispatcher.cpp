@@ -255,8 +255,8 @@ void Dispatcher::start_block(Block& block, std::uint64_t number) {
   if (model_->options.remember_writers || model_->global_watch.tells_lanes_apart()) {
     block.shared.remember_writers(p.smallest_store);
   }
-  const bool company =
-      warps > 1 || p.copies || model_->launch.grid.count() > 1 || model_->order_log;
+  const bool company = warps > 1 || p.copies || model_->launch.grid.count() > 1 ||
+                       model_->order_log || model_->access_log;
   const Home home{static_cast<std::uint32_t>(block.number),
                   static_cast<std::uint32_t>(model_->cluster_number(block.number))};
   block.order.start(home, model_->options.races && company ? warps : 0, block.shared.size());

@@ -17,6 +17,7 @@
 #include "core/sim/machine/options.h"
 #include "core/sim/machine/state.h"
 #include "core/sim/machine/stops.h"
+#include "core/sim/order/access_log.h"
 #include "core/sim/order/order_log.h"
 #include "core/sim/time/clock.h"
 
@@ -43,7 +44,7 @@ struct Grid {
   // The memory outlives the launch: what is undefined in it at the end, a later one may write.
   bool memory_stays = false;
   std::shared_ptr<const AllFreed> freed;  // with it: what was, before; or null
-  std::vector<Texture> textures;  // of the launch, by their handles
+  std::vector<Texture> textures;          // of the launch, by their handles
   Dim3 cluster;
   std::uint32_t cluster_size = 1;
 
@@ -54,6 +55,7 @@ struct Grid {
   std::vector<Shadow> accesses;       // of the regions that are watched
   std::optional<OrderLog> order_log;  // with Options::logs_order
   std::map<std::uint64_t, std::vector<FlagAccess>> flag_accesses;  // with it: of each flag, by warp
+  std::optional<AccessLog> access_log;                             // with Options::logs_accesses
   std::vector<bool> unread_waits;                 // by instruction (core/sim/checks/unread.h)
   std::map<std::uint32_t, bool> told_before_use;  // of loads (core/sim/checks/unread.h)
   std::vector<Block> blocks;  // clusters one after the other, their blocks by rank

@@ -273,6 +273,9 @@ void watch_written(Model& machine) {
   for (Region& r : machine.regions) {
     r.watched = (r.watched || written.anywhere) && !r.read_only;
   }
+  if (machine.access_log) {
+    for (Region& r : machine.regions) r.watched = true;
+  }
   machine.regions[0].watched = false;  // the parameters
 }
 
@@ -324,6 +327,7 @@ void begin(Model& m, DeviceMemory& memory, std::vector<std::byte> parameters) {
   m.recording.begin_record();
   m.dispatcher.begin();
   m.global_watch.begin();
+  if (m.options.logs_accesses && m.options.races) m.access_log.emplace();
   watch_written(m);
   if (m.options.logs_order) m.order_log.emplace();
   m.unread_waits = unread_waits(m.program());
@@ -383,6 +387,12 @@ Outcome<Machine> Machine::load(Module& module, DeviceMemory& memory, const Launc
   }
   begin(m, memory, std::move(parameters));
   return Machine(std::move(*model));
+}
+
+AccessLog Machine::take_accesses() {
+  AccessLog out = std::move(model_->access_log).value_or(AccessLog());
+  if (model_->access_log) model_->access_log.emplace();
+  return out;
 }
 
 void Machine::give_back(DeviceMemory& memory) {

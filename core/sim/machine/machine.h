@@ -43,6 +43,7 @@
 
 namespace tilescope::sim {
 
+class AccessLog;
 class DeviceMemory;
 class Model;
 class Module;
@@ -61,6 +62,8 @@ class Machine {
   // The memory as it is now; the machine has none from then on, and only says what has become of
   // it: reports, what was printed, time.
   void give_back(DeviceMemory& memory);
+  // With Options::logs_accesses: what it has read and written so far; nothing is kept of it.
+  AccessLog take_accesses();
 
   // A value: a copy goes on by itself, and is the same, bit for bit.
   Machine(const Machine& other);

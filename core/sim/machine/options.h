@@ -79,6 +79,9 @@ struct Options {
   bool races = true;
   // Keep what of the order of the run could have been otherwise (core/sim/order/order_log.h).
   bool logs_order = false;
+  // Keep which bytes of global memory it reads and writes (core/sim/order/access_log.h); with
+  // races.
+  bool logs_accesses = false;
   // Each wait for an mbarrier's phase that finds it complete at once is answered no the first time,
   // as PTX allows (9.7.13.15.16).
   bool first_waits_fail = false;

@@ -1,0 +1,48 @@
+// Which bytes of global memory somebody has read and written, whoever that is: a launch, a copy.
+// Byte by byte, in pages that are made when they are first touched.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace tilescope::sim {
+
+// Addresses.
+class ByteSet {
+ public:
+  void add(std::uint64_t begin, std::uint64_t end);
+  bool empty() const { return pages_.empty(); }
+  // The lowest address that is in both.
+  std::optional<std::uint64_t> common(const ByteSet& other) const;
+  std::uint64_t held() const;  // bytes, about
+
+ private:
+  static constexpr std::uint64_t page_bytes = 4096;
+  // A bit for each byte; empty: all of them.
+  std::unordered_map<std::uint64_t, std::vector<std::uint64_t>> pages_;
+};
+
+// Strong accesses (PTX ISA 8.5) of the whole chip are told apart: two of them are no race.
+class AccessLog {
+ public:
+  enum class How : std::uint8_t { read, write, strong_read, strong_write };
+  void add(How how, std::uint64_t begin, std::uint64_t end) {
+    sets_[static_cast<int>(how)].add(begin, end);
+  }
+  bool empty() const;
+  std::uint64_t held() const;
+
+  struct Meeting {
+    std::uint64_t at = 0;  // the lowest address
+    bool writes = false, other_writes = false;
+  };
+  // Bytes that both use, of which one writes, and which not both use strongly.
+  std::optional<Meeting> meeting(const AccessLog& other) const;
+
+ private:
+  ByteSet sets_[4];
+};
+
+}  // namespace tilescope::sim

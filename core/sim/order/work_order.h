@@ -1,0 +1,85 @@
+// What orders the work of a program's streams: launches, copies, fills, each of which is one Work.
+//
+// Work of one stream is in order. Between streams there is none, but what events, the legacy
+// default stream and the host make (CUDA C++ Programming Guide, "Streams", "Events", "Default
+// Stream"):
+//  - a stream that waits for an event begins behind what the event's stream had been given when it
+//    was recorded;
+//  - work of the legacy default stream begins behind that of all blocking streams, and theirs
+//  behind
+//    it;
+//  - what the host has waited for is over before it gives out anything more. Threads of the host
+//  are
+//    taken to know what each other does: a program that does not see to that is not told so.
+// Two Works that are in no order and use the same bytes, of which one writes, are a race.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/sim/order/access_log.h"
+
+namespace tilescope::sim {
+
+class WorkOrder {
+ public:
+  using Stream = std::uint64_t;  // 0: the legacy default stream
+  using Event = std::uint64_t;
+
+  struct Work {
+    std::string name;  // "launch 3 (scale)", "a copy to the host"
+    Stream stream = 0;
+    std::uint64_t number = 0;  // in its stream, from 1
+    AccessLog accesses;
+  };
+  struct Race {
+    Work earlier;                // without what it accessed
+    AccessLog::Meeting meeting;  // `writes`: the later one
+  };
+
+  // Non-blocking streams are in no order with the default stream.
+  void add_stream(Stream stream, bool blocking = true);
+  // Its work stays known.
+  void remove_stream(Stream stream);
+  // More than the default stream has been made: only then can there be a race.
+  bool has_streams() const { return had_streams_; }
+
+  // The next work of a stream, with what it accesses: with which others it races, the latest first.
+  std::vector<Race> add(Stream stream, std::string name, AccessLog accesses);
+
+  void record(Event event, Stream stream);
+  void wait(Stream stream, Event event);
+  // The host has waited.
+  void host_waited_for_stream(Stream stream);
+  void host_waited_for_event(Event event);
+  void host_waited_for_all();
+
+  // What is kept of accesses, in bytes. Of the oldest work nothing is known any more where that
+  // would be more than the limit: forgot() says so.
+  static constexpr std::uint64_t most_held = std::uint64_t{1} << 30;
+  std::uint64_t held() const { return held_; }
+  bool forgot() const { return forgot_; }
+
+ private:
+  // How much of each stream's work is over before.
+  using Clock = std::map<Stream, std::uint64_t>;
+  struct State {
+    bool blocking = true;
+    Clock clock;  // of what comes next
+  };
+  static void join(Clock& to, const Clock& from);
+  static std::uint64_t at(const Clock& clock, Stream stream);
+  State& state(Stream stream);
+  void forget_settled();
+
+  std::map<Stream, State> streams_{{0, {}}};
+  std::map<Event, Clock> events_;
+  Clock host_, all_;         // known to the host; given out so far
+  std::vector<Work> works_;  // that something to come may race with
+  std::uint64_t held_ = 0;
+  bool had_streams_ = false, forgot_ = false;
+};
+
+}  // namespace tilescope::sim

@@ -1,0 +1,250 @@
+// The device that a CUDA program finds under `tilescope exec`, driven as the program would.
+#include "app/simulated_device.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace tilescope {
+namespace {
+
+constexpr const char* text = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 result) vprintf (.param .b64 format, .param .b64 arguments);
+.global .align 1 .b8 hello[4] = {104, 105, 10, 0};
+
+.visible .entry add(.param .u64 data, .param .u32 value) {
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [data];
+  ld.param.u32 %r1, [value];
+  mov.u32 %r2, %tid.x;
+  mul.wide.u32 %rd2, %r2, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  ld.global.u32 %r3, [%rd3];
+  add.s32 %r3, %r3, %r1;
+  st.global.u32 [%rd3], %r3;
+  ret;
+}
+.visible .entry copy(.param .u64 from, .param .u64 to) {
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<6>;
+  ld.param.u64 %rd1, [from];
+  ld.param.u64 %rd2, [to];
+  mov.u32 %r2, %tid.x;
+  mul.wide.u32 %rd3, %r2, 4;
+  add.s64 %rd4, %rd1, %rd3;
+  add.s64 %rd5, %rd2, %rd3;
+  ld.global.u32 %r1, [%rd4];
+  st.global.u32 [%rd5], %r1;
+  ret;
+}
+.visible .entry stop() {
+  trap;
+  ret;
+}
+.visible .entry say() {
+  .reg .b64 %rd<3>;
+  .param .b64 p0;
+  .param .b64 p1;
+  .param .b32 p2;
+  mov.u64 %rd1, hello;
+  cvta.global.u64 %rd1, %rd1;
+  mov.u64 %rd2, 0;
+  st.param.b64 [p0], %rd1;
+  st.param.b64 [p1], %rd2;
+  call.uni (p2), vprintf, (p0, p1);
+  ret;
+}
+.visible .entry meet(.param .u64 data) {
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<4>;
+  .reg .pred %p<2>;
+  .shared .align 4 .b32 box[64];
+  ld.param.u64 %rd1, [data];
+  mov.u32 %r1, %tid.x;
+  shl.b32 %r2, %r1, 2;
+  mov.u32 %r3, box;
+  add.s32 %r2, %r2, %r3;
+  st.shared.u32 [%r2], %r1;
+  xor.b32 %r2, %r2, 128;
+  ld.shared.u32 %r3, [%r2];
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  st.global.u32 [%rd3], %r3;
+  ret;
+}
+)";
+
+class Simulated : public ::testing::Test {
+ protected:
+  SimulatedDevice& device(ExecOptions options = {}) {
+    options.quiet = true;
+    device_.emplace(std::move(options), terminal_);
+    const SimulatedDevice::Loading loading = device_->load("test.ptx", text);
+    EXPECT_EQ(loading.result, DriverResult::success) << loading.sentence;
+    module_ = loading.module;
+    return *device_;
+  }
+  std::uint64_t buffer(std::uint32_t words = 64) {
+    const std::uint64_t out = device_->memory().allocate(4 * words, "buffer").value();
+    device_->memory().fill(out, words, 0, 4);
+    return out;
+  }
+  std::uint32_t word(std::uint64_t address) {
+    std::uint32_t out = 0;
+    EXPECT_TRUE(device_->memory().copy_out(address, reinterpret_cast<std::byte*>(&out), 4));
+    return out;
+  }
+  template <class... T>
+  DriverResult launch(const char* entry, std::uint64_t stream, std::uint32_t threads, T... values) {
+    SimulatedDevice::Request request;
+    request.module = module_;
+    request.entry = entry;
+    request.block.x = threads;
+    request.stream = stream;
+    const auto add = [&](auto value) {
+      const std::size_t at = request.parameters.size();
+      request.parameters.resize(at + sizeof value);
+      std::memcpy(&request.parameters[at], &value, sizeof value);
+    };
+    (add(values), ...);
+    return device_->launch(request);
+  }
+  std::size_t told(std::string_view kind) {
+    std::size_t out = 0;
+    for (const Report& r : device_->reports()) out += r.kind == kind;
+    return out;
+  }
+
+  Terminal terminal_;
+  std::optional<SimulatedDevice> device_;
+  SimulatedDevice::Handle module_ = 0;
+};
+
+TEST_F(Simulated, LaunchesFollowEachOther) {
+  device();
+  const std::uint64_t a = buffer(), b = buffer();
+  EXPECT_EQ(launch("add", 0, 32, a, 5u), DriverResult::success);
+  EXPECT_EQ(launch("add", 0, 32, a, 6u), DriverResult::success);
+  EXPECT_EQ(launch("copy", 0, 16, a, b), DriverResult::success);
+  EXPECT_EQ(word(a + 124), 11u);
+  EXPECT_EQ(word(b + 60), 11u);
+  EXPECT_EQ(word(b + 64), 0u);
+  EXPECT_EQ(device_->launches(), 3u);
+  EXPECT_EQ(device_->kernels().at("add").launches, 2u);
+}
+
+TEST_F(Simulated, AfterAFaultAllAnswerIt) {
+  device();
+  const std::uint64_t a = buffer(8);
+  EXPECT_EQ(launch("add", 0, 32, a, 5u), DriverResult::illegal_address);
+  EXPECT_EQ(launch("add", 0, 8, a, 5u), DriverResult::illegal_address);
+  EXPECT_EQ(device_->load("x.ptx", text).result, DriverResult::illegal_address);
+  EXPECT_TRUE(device_->faulted());
+  EXPECT_EQ(told("out_of_bounds"), 1u);
+  device();
+  EXPECT_EQ(launch("stop", 0, 32), DriverResult::launch_failed);
+}
+
+TEST_F(Simulated, WhatIsRefusedIsNoFault) {
+  device();
+  const std::uint64_t a = buffer();
+  EXPECT_EQ(launch("add", 0, 32, a), DriverResult::invalid_value);
+  EXPECT_EQ(launch("add", 0, 4096, a, 1u), DriverResult::invalid_value);
+  EXPECT_EQ(launch("none", 0, 32), DriverResult::invalid_value);
+  EXPECT_EQ(launch("add", 0, 32, a, 1u), DriverResult::success);
+  EXPECT_EQ(device_->load("bad.ptx", ".version 8.0\n.target sm_80\nnonsense").result,
+            DriverResult::invalid_ptx);
+  EXPECT_EQ(device_->unload(99), DriverResult::invalid_handle);
+  EXPECT_EQ(device_->unload(module_), DriverResult::success);
+  EXPECT_EQ(launch("add", 0, 32, a, 1u), DriverResult::invalid_handle);
+}
+
+TEST_F(Simulated, WhatAKernelPrintsIsKept) {
+  device();
+  EXPECT_EQ(launch("say", 0, 2), DriverResult::success);
+  EXPECT_EQ(device_->take_printed(), "hi\nhi\n");
+  EXPECT_EQ(device_->take_printed(), "");
+}
+
+TEST_F(Simulated, StrictEndsAtAHazard) {
+  ExecOptions options;
+  options.strict = true;
+  device(options);
+  EXPECT_EQ(launch("meet", 0, 64, buffer()), DriverResult::launch_failed);
+  EXPECT_EQ(told("shared_race"), 2u) << "who writes beside who reads, and the other way round";
+}
+
+TEST_F(Simulated, OnlySomeLaunchesAreChecked) {
+  ExecOptions options;
+  options.first = 1;
+  options.end = 2;
+  device(options);
+  const std::uint64_t a = buffer();
+  EXPECT_EQ(launch("meet", 0, 64, a), DriverResult::success);
+  EXPECT_EQ(told("shared_race"), 0u);
+  EXPECT_EQ(launch("meet", 0, 64, a), DriverResult::success);
+  EXPECT_EQ(told("shared_race"), 2u);
+  EXPECT_EQ(device_->kernels().at("meet").unchecked, 1u);
+  ExecOptions named;
+  named.only.emplace("^add$");
+  device(named);
+  launch("meet", 0, 64, buffer());
+  EXPECT_EQ(told("shared_race"), 0u);
+}
+
+TEST_F(Simulated, ARuleSilencesAHazard) {
+  ExecOptions options;
+  options.strict = true;
+  Suppression rule;
+  rule.kind = "shared_race";
+  rule.reason = "known";
+  rule.place = "known.toml:1";
+  options.telling.rules.push_back(rule);
+  device(options);
+  EXPECT_EQ(launch("meet", 0, 64, buffer()), DriverResult::success);
+  EXPECT_NE(device_->summary().find("by known.toml:1: known"), std::string::npos)
+      << device_->summary();
+}
+
+// ---- streams ----
+
+TEST_F(Simulated, TwoStreamsRace) {
+  device();
+  device_->order().add_stream(1);
+  device_->order().add_stream(2);
+  const std::uint64_t a = buffer(), b = buffer();
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    launch("add", 1, 32, a, 5u);
+    EXPECT_EQ(launch("copy", 2, 16, a, b), DriverResult::success);
+  }
+  ASSERT_EQ(told("stream_race"), 2u) << "copy beside add, and add beside copy";
+  const Report& r = device_->reports()[0];
+  EXPECT_NE(r.sentence.find("copy (launch 2) reads byte 0 of buffer, and add (launch 1) writes it"),
+            std::string::npos)
+      << r.sentence;
+}
+
+TEST_F(Simulated, AnEventOrOtherBytesAreNoRace) {
+  device();
+  device_->order().add_stream(1);
+  device_->order().add_stream(2);
+  const std::uint64_t a = buffer(), b = buffer();
+  launch("add", 1, 32, a, 5u);
+  launch("add", 2, 32, a + 128, 5u);
+  device_->order().record(1, 1);
+  device_->order().wait(2, 1);
+  launch("copy", 2, 32, a, b);
+  device_->order().host_waited_for_stream(2);
+  device_->use(1, "a copy to the host", b, 128, false);
+  EXPECT_EQ(device_->reports().size(), 0u);
+  device_->use(1, "a fill", b, 128, true);
+  device_->use(2, "a copy to the host", b, 4, false);
+  EXPECT_EQ(told("stream_race"), 1u);
+}
+
+}  // namespace
+}  // namespace tilescope
