@@ -185,15 +185,24 @@ DriverResult ExecCalls::launch(wire::Reader& in, CallAnswer&) {
 
 DriverResult ExecCalls::synchronize(wire::Reader& in, CallAnswer& answer) {
   const auto handle = in.get<std::uint64_t>();
-  if (handle != all_streams && !stream(handle)) return DriverResult::invalid_handle;
+  const auto on = handle == all_streams ? std::optional(handle) : stream(handle);
+  if (!on) return DriverResult::invalid_handle;
+  if (handle == all_streams) {
+    device_.order().host_waited_for_all();
+  } else {
+    device_.order().host_waited_for_stream(*on);
+  }
   answer.out.put_text(device_.take_printed());
   return DriverResult::success;
 }
 
 // ---- streams ------------------------------------------------------------------------------------
 
-std::optional<std::uint64_t> ExecCalls::stream(std::uint64_t handle) const {
+std::optional<std::uint64_t> ExecCalls::stream(std::uint64_t handle) {
   if (handle == 0 || handle == legacy_stream) return 0;
+  if (handle == per_thread_stream && !std::exchange(per_thread_used_, true)) {
+    device_.order().add_stream(handle);
+  }
   if (handle == per_thread_stream || streams_.count(handle)) return handle;
   return {};
 }
@@ -215,13 +224,16 @@ DriverResult ExecCalls::stream_create(wire::Reader& in, CallAnswer& answer) {
   if (flags > non_blocking) return DriverResult::invalid_value;
   const std::uint64_t handle = new_handle();
   streams_[handle].blocking = flags != non_blocking;
+  device_.order().add_stream(handle, flags != non_blocking);
   answer.out.put(handle);
   return DriverResult::success;
 }
 
 DriverResult ExecCalls::stream_destroy(wire::Reader& in, CallAnswer&) {
-  return streams_.erase(in.get<std::uint64_t>()) ? DriverResult::success
-                                                 : DriverResult::invalid_handle;
+  const auto handle = in.get<std::uint64_t>();
+  if (!streams_.erase(handle)) return DriverResult::invalid_handle;
+  device_.order().remove_stream(handle);
+  return DriverResult::success;
 }
 
 // ---- events -------------------------------------------------------------------------------------
@@ -244,6 +256,7 @@ DriverResult ExecCalls::event_record(wire::Reader& in, CallAnswer&) {
   if (event == events_.end() || !on) return DriverResult::invalid_handle;
   order(*on);
   event->second.time = device_.time_of(*on);
+  device_.order().record(event->first, *on);
   return DriverResult::success;
 }
 
@@ -252,7 +265,10 @@ DriverResult ExecCalls::event_wait(wire::Reader& in, CallAnswer&) {
   const auto event = events_.find(in.get<std::uint64_t>());
   const auto on = stream(in.get<std::uint64_t>());
   if (event == events_.end() || !on) return DriverResult::invalid_handle;
-  if (event->second.time) device_.wait(*on, *event->second.time);
+  if (event->second.time) {
+    device_.wait(*on, *event->second.time);
+    device_.order().wait(*on, event->first);
+  }
   return DriverResult::success;
 }
 
@@ -266,7 +282,9 @@ DriverResult ExecCalls::event_elapsed(wire::Reader& in, CallAnswer& answer) {
 }
 
 DriverResult ExecCalls::event_query(wire::Reader& in, CallAnswer& answer) {
-  if (!events_.count(in.get<std::uint64_t>())) return DriverResult::invalid_handle;
+  const auto event = events_.find(in.get<std::uint64_t>());
+  if (event == events_.end()) return DriverResult::invalid_handle;
+  if (event->second.time) device_.order().host_waited_for_event(event->first);
   answer.out.put_text(device_.take_printed());
   return DriverResult::success;
 }

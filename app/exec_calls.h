@@ -128,9 +128,12 @@ class ExecCalls {
                                         std::string& wrong) const;
   int blocks_of_sm(const Function& function, std::uint64_t threads, std::uint64_t dynamic_shared);
   // The stream by the handle that a program uses for it; nothing: there is none.
-  std::optional<std::uint64_t> stream(std::uint64_t handle) const;
+  std::optional<std::uint64_t> stream(std::uint64_t handle);
   // Before work on this stream: the default stream and those that block wait for each other.
   void order(std::uint64_t stream);
+  // A copy or fill of a stream uses these bytes: nothing else orders them with other streams' work.
+  void use(std::uint64_t stream, const char* what, const wire::Rows& rows, std::uint64_t row_bytes,
+           bool writes);
   void shared_to_device();
   void shared_to_host();
 
@@ -143,6 +146,7 @@ class ExecCalls {
   std::map<std::uint64_t, Event> events_;
   std::map<std::uint64_t, std::unique_ptr<SharedMemory>> shared_;  // by address
   std::vector<std::string> missed_;                                // names that were told
+  bool per_thread_used_ = false;                                   // the stream of that name
   int modules_ = 0, allocations_ = 0;
 };
 

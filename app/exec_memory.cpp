@@ -138,6 +138,8 @@ DriverResult ExecCalls::allocate_host(wire::Reader& in, CallAnswer& answer) {
 
 DriverResult ExecCalls::release(wire::Reader& in, CallAnswer&) {
   const auto address = in.get<std::uint64_t>();
+  in.get<std::uint64_t>();
+  if (in.get<bool>()) device_.order().host_waited_for_all();
   shared_.erase(address);
   return device_.memory().release(address) ? DriverResult::success : DriverResult::invalid_value;
 }
@@ -149,11 +151,21 @@ DriverResult ExecCalls::find(wire::Reader& in, CallAnswer& answer) {
   return DriverResult::success;
 }
 
+void ExecCalls::use(std::uint64_t stream, const char* what, const Rows& rows,
+                    std::uint64_t row_bytes, bool writes) {
+  for (std::uint64_t plane = 0; plane < rows.planes; ++plane) {
+    for (std::uint64_t row = 0; row < rows.rows; ++row) {
+      device_.use(stream, what, rows.at(row, plane), row_bytes, writes);
+    }
+  }
+}
+
 // ---- copies -------------------------------------------------------------------------------------
 
 DriverResult ExecCalls::copy_in(wire::Reader& in, CallAnswer&) {
   const auto to = in.get<Rows>();
   const auto on = stream(in.get<std::uint64_t>());
+  const bool waits = in.get<bool>();
   const std::string_view bytes = in.text();
   if (!on) return DriverResult::invalid_handle;
   if (bytes_of(to) != bytes.size() || !is_there(device_.memory(), to, to.bytes)) {
@@ -166,12 +178,15 @@ DriverResult ExecCalls::copy_in(wire::Reader& in, CallAnswer&) {
     }
   }
   order(*on);
+  use(*on, "a copy from the host", to, to.bytes, true);
+  if (waits) device_.order().host_waited_for_stream(*on);
   return DriverResult::success;
 }
 
 DriverResult ExecCalls::copy_out(wire::Reader& in, CallAnswer& answer) {
   const auto from = in.get<Rows>();
   const auto on = stream(in.get<std::uint64_t>());
+  const bool waits = in.get<bool>();
   if (!on) return DriverResult::invalid_handle;
   const auto bytes = bytes_of(from);
   if (!bytes || !is_there(device_.memory(), from, from.bytes)) return DriverResult::invalid_value;
@@ -183,6 +198,8 @@ DriverResult ExecCalls::copy_out(wire::Reader& in, CallAnswer& answer) {
     }
   }
   order(*on);
+  use(*on, "a copy to the host", from, from.bytes, false);
+  if (waits) device_.order().host_waited_for_stream(*on);
   answer.out.put_text(out).put_text(device_.take_printed());
   return DriverResult::success;
 }
@@ -199,6 +216,8 @@ DriverResult ExecCalls::copy_within(wire::Reader& in, CallAnswer&) {
     return DriverResult::invalid_value;
   }
   order(*on);
+  use(*on, "a copy on the device", from, from.bytes, false);
+  use(*on, "a copy on the device", to, to.bytes, true);
   for (std::uint64_t plane = 0; plane < to.planes; ++plane) {
     for (std::uint64_t row = 0; row < to.rows; ++row) {
       memory.copy(to.at(row, plane), from.at(row, plane), to.bytes);
@@ -221,6 +240,7 @@ DriverResult ExecCalls::fill(wire::Reader& in, CallAnswer&) {
     return DriverResult::invalid_value;
   }
   order(*on);
+  use(*on, "a memset", to, to.bytes * width, true);
   for (std::uint64_t row = 0; row < to.rows; ++row) {
     device_.memory().fill(to.at(row, 0), to.bytes, value, width);
   }

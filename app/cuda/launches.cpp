@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "app/cuda/connection.h"
+#include "app/cuda/graphs.h"
 #include "app/cuda/modules.h"
 
 namespace tilescope::standin {
@@ -32,13 +33,10 @@ CUresult gather(const FunctionFacts& facts, void** each, void** extra, std::stri
   return CUDA_SUCCESS;
 }
 
-CUresult launch(wire::Launch how, CUfunction function, void** parameters, void** extra) {
-  const auto facts = facts_of(function);
-  if (!facts) return is_connected() ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_NOT_INITIALIZED;
-  std::string bytes;
-  if (const CUresult wrong = gather(*facts, parameters, extra, bytes)) return wrong;
-  how.function = number_of(function);
-  return Question(Call::launch).with(how).with_text(bytes).ask();
+CUresult launch(const wire::Launch& how, CUfunction function, void** parameters, void** extra) {
+  KernelWork work;
+  if (const CUresult wrong = kernel_work(how, function, parameters, extra, work)) return wrong;
+  return give(handle_of<CUstream>(how.stream), NodeKind::kernel, work);
 }
 
 wire::Launch shape(const unsigned (&grid)[3], const unsigned (&block)[3], unsigned shared,
@@ -52,6 +50,21 @@ wire::Launch shape(const unsigned (&grid)[3], const unsigned (&block)[3], unsign
 }
 
 }  // namespace
+
+CUresult KernelWork::operator()(CUstream stream) const {
+  wire::Launch now = how;
+  now.stream = number_of(stream);
+  return Question(Call::launch).with(now).with_text(parameters).ask();
+}
+
+CUresult kernel_work(const wire::Launch& how, CUfunction function, void** parameters, void** extra,
+                     KernelWork& out) {
+  const auto facts = facts_of(function);
+  if (!facts) return is_connected() ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_NOT_INITIALIZED;
+  out.how = how;
+  out.how.function = number_of(function);
+  return gather(*facts, parameters, extra, out.parameters);
+}
 
 TILESCOPE_CUDA cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
                               unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
@@ -119,10 +132,12 @@ TILESCOPE_CUDA cuOccupancyMaxPotentialClusterSize(int* largest, CUfunction funct
 }
 
 // All that came before has been done.
-TILESCOPE_CUDA cuLaunchHostFunc(CUstream, CUhostFn function, void* data) {
+TILESCOPE_CUDA cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) {
   if (!function) return CUDA_ERROR_INVALID_VALUE;
-  function(data);
-  return CUDA_SUCCESS;
+  return give(stream, NodeKind::host, [=](CUstream) {
+    function(data);
+    return CUDA_SUCCESS;
+  });
 }
 TILESCOPE_CUDA cuStreamAddCallback(CUstream stream, CUstreamCallback function, void* data,
                                    unsigned) {

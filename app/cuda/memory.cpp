@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "app/cuda/connection.h"
+#include "app/cuda/graphs.h"
 
 namespace tilescope::standin {
 namespace {
@@ -23,6 +24,21 @@ std::map<std::uint64_t, HostBlock>& blocks() {  // by their first address
 constexpr std::uint64_t page = 4096;
 constexpr std::uint64_t round_up(std::uint64_t bytes) {
   return (bytes + page - 1) / page * page;
+}
+
+// Forgets the block that begins so; what the program has there stays where it is only `kept`.
+bool forget(std::uint64_t address, bool kept) {
+  const std::lock_guard lock(blocks_mutex);
+  const auto found = blocks().find(address);
+  if (found == blocks().end()) return false;
+  if (!kept) ::munmap(reinterpret_cast<void*>(address), round_up(found->second.bytes));
+  blocks().erase(found);
+  return true;
+}
+
+CUresult release(std::uint64_t address, CUstream stream, bool waits) {
+  forget(address, false);
+  return Question(Call::release).with(address).with(number_of(stream)).with(waits).ask();
 }
 
 // Memory in a file that `tilescope` shares: at its own address on the device, or in the place of
@@ -50,22 +66,12 @@ CUresult share(std::uint64_t& address, std::uint64_t bytes, std::uint64_t at, bo
   }
   if (file >= 0) ::close(file);
   if (!good) {
-    Question(Call::release).with(address).with(std::uint64_t{0}).ask();
+    release(address, nullptr, false);
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
   const std::lock_guard lock(blocks_mutex);
   blocks()[address] = {address, bytes, managed, flags};
   return CUDA_SUCCESS;
-}
-
-// Forgets the block that begins so; what the program has there stays where it is only `kept`.
-bool forget(std::uint64_t address, bool kept) {
-  const std::lock_guard lock(blocks_mutex);
-  const auto found = blocks().find(address);
-  if (found == blocks().end()) return false;
-  if (!kept) ::munmap(reinterpret_cast<void*>(address), round_up(found->second.bytes));
-  blocks().erase(found);
-  return true;
 }
 
 // ---- copies -------------------------------------------------------------------------------------
@@ -84,9 +90,9 @@ void each_row(const Rows& r, Row row) {
   }
 }
 
-CUresult copy_in(const Rows& to, const Rows& from, std::uint64_t stream) {
+CUresult copy_in(const Rows& to, const Rows& from, std::uint64_t stream, bool waits) {
   Question question(Call::copy_in);
-  question.with(to).with(stream);
+  question.with(to).with(stream).with(waits);
   const std::uint64_t all = from.bytes * from.rows * from.planes;
   if (is_one_piece(from)) {
     question.with_bytes(reinterpret_cast<const void*>(from.address), all);
@@ -99,9 +105,9 @@ CUresult copy_in(const Rows& to, const Rows& from, std::uint64_t stream) {
   return question.ask();
 }
 
-CUresult copy_out(const Rows& to, const Rows& from, std::uint64_t stream) {
+CUresult copy_out(const Rows& to, const Rows& from, std::uint64_t stream, bool waits) {
   Question question(Call::copy_out);
-  if (const CUresult result = question.with(from).with(stream).ask()) return result;
+  if (const CUresult result = question.with(from).with(stream).with(waits).ask()) return result;
   const std::string_view bytes = question.results().text();
   if (bytes.size() != to.bytes * to.rows * to.planes) return CUDA_ERROR_OPERATING_SYSTEM;
   std::size_t done = 0;
@@ -113,15 +119,17 @@ CUresult copy_out(const Rows& to, const Rows& from, std::uint64_t stream) {
   return CUDA_SUCCESS;
 }
 
-CUresult copy(const Rows& to, const Rows& from, CUstream on) {
+// `waits`: the call comes back when the copy is done. One into the host's memory always does, but
+// where that is pinned (CUDA Driver API, "API synchronization behavior").
+CUresult do_copy(const Rows& to, const Rows& from, CUstream on, bool waits) {
   if (to.bytes * to.rows * to.planes == 0) return CUDA_SUCCESS;
   const std::uint64_t stream = number_of(on);
   const bool into = is_on_device(to.address), out_of = is_on_device(from.address);
   if (into && out_of) {
     return Question(Call::copy_within).with(to).with(from).with(stream).ask();
   }
-  if (into) return copy_in(to, from, stream);
-  if (out_of) return copy_out(to, from, stream);
+  if (into) return copy_in(to, from, stream, waits);
+  if (out_of) return copy_out(to, from, stream, waits || !host_block(to.address));
   for (std::uint64_t plane = 0; plane < to.planes; ++plane) {
     for (std::uint64_t i = 0; i < to.rows; ++i) {
       std::memmove(reinterpret_cast<void*>(to.at(i, plane)),
@@ -132,15 +140,20 @@ CUresult copy(const Rows& to, const Rows& from, CUstream on) {
   return Question(Call::synchronize).with(stream).ask();
 }
 
+CUresult copy(const Rows& to, const Rows& from, CUstream stream, bool waits) {
+  return give(stream, NodeKind::copy, [=](CUstream on) { return do_copy(to, from, on, waits); });
+}
+
 // In pieces, so that no message is larger than that.
-CUresult copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, CUstream stream) {
+CUresult copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, CUstream stream,
+              bool waits) {
   constexpr std::uint64_t most = std::uint64_t{64} << 20;
   if (bytes > 0 && (!to || !from)) return CUDA_ERROR_INVALID_VALUE;
   for (std::uint64_t done = 0; done < bytes; done += most) {
     Rows a, b;
     a.address = to + done, b.address = from + done;
     a.bytes = b.bytes = std::min(most, bytes - done);
-    if (const CUresult result = copy(a, b, stream)) return result;
+    if (const CUresult result = copy(a, b, stream, waits)) return result;
   }
   return is_connected() ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
 }
@@ -153,8 +166,8 @@ std::uint64_t base(CUmemorytype type, const void* host, CUdeviceptr device) {
   return type == memory_host ? address_of(host) : device;
 }
 
-CUresult fill(CUdeviceptr to, std::uint64_t pitch, std::uint32_t value, std::uint32_t width,
-              std::uint64_t count, std::uint64_t rows, CUstream stream) {
+CUresult do_fill(CUdeviceptr to, std::uint64_t pitch, std::uint32_t value, std::uint32_t width,
+                 std::uint64_t count, std::uint64_t rows, CUstream stream) {
   if (count == 0 || rows == 0) return CUDA_SUCCESS;
   if (to % width || (rows > 1 && pitch % width)) return CUDA_ERROR_INVALID_VALUE;
   if (!is_on_device(to)) {
@@ -172,6 +185,11 @@ CUresult fill(CUdeviceptr to, std::uint64_t pitch, std::uint32_t value, std::uin
 }
 
 }  // namespace
+
+CUresult fill_now(CUdeviceptr to, std::uint64_t pitch, std::uint32_t value, std::uint32_t width,
+                  std::uint64_t count, std::uint64_t rows, CUstream stream) {
+  return do_fill(to, pitch, value, width, count, rows, stream);
+}
 
 std::optional<HostBlock> host_block(std::uint64_t address) {
   const std::lock_guard lock(blocks_mutex);
@@ -207,11 +225,10 @@ TILESCOPE_CUDA cuMemAllocPitch_v2(CUdeviceptr* address, std::size_t* pitch, std:
   return cuMemAlloc_v2(address, *pitch * height);
 }
 TILESCOPE_CUDA cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
-  forget(address, false);
-  return Question(Call::release).with(std::uint64_t{address}).with(number_of(stream)).ask();
+  return release(address, stream, false);
 }
 TILESCOPE_CUDA cuMemFree_v2(CUdeviceptr address) {
-  return address ? cuMemFreeAsync(address, nullptr) : CUDA_SUCCESS;
+  return address ? release(address, nullptr, true) : CUDA_SUCCESS;
 }
 TILESCOPE_CUDA cuMemGetAddressRange_v2(CUdeviceptr* begin, std::size_t* bytes,
                                        CUdeviceptr address) {
@@ -236,8 +253,8 @@ TILESCOPE_CUDA cuMemAllocHost_v2(void** memory, std::size_t bytes) {
 }
 TILESCOPE_CUDA cuMemFreeHost(void* memory) {
   if (!memory) return CUDA_SUCCESS;
-  if (!forget(address_of(memory), false)) return CUDA_ERROR_INVALID_VALUE;
-  return Question(Call::release).with(address_of(memory)).with(std::uint64_t{0}).ask();
+  if (!host_block(address_of(memory))) return CUDA_ERROR_INVALID_VALUE;
+  return release(address_of(memory), nullptr, true);
 }
 TILESCOPE_CUDA cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* memory, unsigned flags) {
   if (!address || flags || !host_block(address_of(memory))) return CUDA_ERROR_INVALID_VALUE;
@@ -260,7 +277,7 @@ TILESCOPE_CUDA cuMemHostRegister_v2(void* memory, std::size_t bytes, unsigned fl
 TILESCOPE_CUDA cuMemHostUnregister(void* memory) {
   const auto block = host_block(address_of(memory));
   if (!block || !forget(block->begin, true)) return CUDA_ERROR_INVALID_VALUE;
-  return Question(Call::release).with(block->begin).with(std::uint64_t{0}).ask();
+  return release(block->begin, nullptr, true);
 }
 
 TILESCOPE_CUDA cuMemAllocManaged(CUdeviceptr* address, std::size_t bytes, unsigned flags) {
@@ -290,41 +307,43 @@ TILESCOPE_CUDA cuMemPrefetchAsync_v2(CUdeviceptr, std::size_t, CUmemLocation, un
 // ---- copies -------------------------------------------------------------------------------------
 
 TILESCOPE_CUDA cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
-  return copy(to, from, bytes, stream);
+  return copy(to, from, bytes, stream, false);
 }
 TILESCOPE_CUDA cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
-  return copy(to, from, bytes, nullptr);
+  return copy(to, from, bytes, nullptr, true);
 }
 TILESCOPE_CUDA cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t bytes,
                                     CUstream stream) {
-  return copy(to, address_of(from), bytes, stream);
+  return copy(to, address_of(from), bytes, stream, false);
 }
 TILESCOPE_CUDA cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, std::size_t bytes) {
-  return copy(to, address_of(from), bytes, nullptr);
+  return copy(to, address_of(from), bytes, nullptr, true);
 }
 TILESCOPE_CUDA cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes,
                                     CUstream stream) {
-  return copy(address_of(to), from, bytes, stream);
+  return copy(address_of(to), from, bytes, stream, false);
 }
 TILESCOPE_CUDA cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes) {
-  return copy(address_of(to), from, bytes, nullptr);
+  return copy(address_of(to), from, bytes, nullptr, true);
 }
 TILESCOPE_CUDA cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes,
                                     CUstream stream) {
-  return copy(to, from, bytes, stream);
+  return copy(to, from, bytes, stream, false);
 }
 TILESCOPE_CUDA cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
-  return copy(to, from, bytes, nullptr);
+  return copy(to, from, bytes, nullptr, true);
 }
 TILESCOPE_CUDA cuMemcpyPeer(CUdeviceptr to, void*, CUdeviceptr from, void*, std::size_t bytes) {
-  return copy(to, from, bytes, nullptr);
+  return copy(to, from, bytes, nullptr, true);
 }
 TILESCOPE_CUDA cuMemcpyPeerAsync(CUdeviceptr to, void*, CUdeviceptr from, void*, std::size_t bytes,
                                  CUstream stream) {
-  return copy(to, from, bytes, stream);
+  return copy(to, from, bytes, stream, false);
 }
 
-TILESCOPE_CUDA cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* how, CUstream stream) {
+namespace {
+
+CUresult copy_box(const CUDA_MEMCPY3D* how, CUstream stream, bool waits) {
   if (!how) return CUDA_ERROR_INVALID_VALUE;
   if (how->srcMemoryType == memory_array || how->dstMemoryType == memory_array) {
     return not_supported("cuMemcpy3D with arrays");
@@ -342,12 +361,10 @@ TILESCOPE_CUDA cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* how, CUstream stream) {
                how->dstY * to.pitch + how->dstZ * to.plane_pitch;
   from.address = base(how->srcMemoryType, how->srcHost, how->srcDevice) + how->srcXInBytes +
                  how->srcY * from.pitch + how->srcZ * from.plane_pitch;
-  return copy(to, from, stream);
+  return copy(to, from, stream, waits);
 }
-TILESCOPE_CUDA cuMemcpy3D_v2(const CUDA_MEMCPY3D* how) {
-  return cuMemcpy3DAsync_v2(how, nullptr);
-}
-TILESCOPE_CUDA cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* how, CUstream stream) {
+
+CUresult copy_rectangle(const CUDA_MEMCPY2D* how, CUstream stream, bool waits) {
   if (!how) return CUDA_ERROR_INVALID_VALUE;
   CUDA_MEMCPY3D all{};
   all.srcXInBytes = how->srcXInBytes, all.srcY = how->srcY;
@@ -357,16 +374,40 @@ TILESCOPE_CUDA cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* how, CUstream stream) {
   all.dstMemoryType = how->dstMemoryType, all.dstHost = how->dstHost;
   all.dstDevice = how->dstDevice, all.dstPitch = how->dstPitch;
   all.WidthInBytes = how->WidthInBytes, all.Height = how->Height, all.Depth = 1;
-  return cuMemcpy3DAsync_v2(&all, stream);
+  return copy_box(&all, stream, waits);
+}
+
+}  // namespace
+
+TILESCOPE_CUDA cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* how, CUstream stream) {
+  return copy_box(how, stream, false);
+}
+TILESCOPE_CUDA cuMemcpy3D_v2(const CUDA_MEMCPY3D* how) {
+  return copy_box(how, nullptr, true);
+}
+TILESCOPE_CUDA cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* how, CUstream stream) {
+  return copy_rectangle(how, stream, false);
 }
 TILESCOPE_CUDA cuMemcpy2D_v2(const CUDA_MEMCPY2D* how) {
-  return cuMemcpy2DAsync_v2(how, nullptr);
+  return copy_rectangle(how, nullptr, true);
 }
 TILESCOPE_CUDA cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* how) {
-  return cuMemcpy2DAsync_v2(how, nullptr);
+  return copy_rectangle(how, nullptr, true);
+}
+
+CUresult copy_now(const CUDA_MEMCPY3D& how, CUstream stream) {
+  return copy_box(&how, stream, false);
 }
 
 // ---- fills --------------------------------------------------------------------------------------
+
+namespace {
+CUresult fill(CUdeviceptr to, std::uint64_t pitch, std::uint32_t value, std::uint32_t width,
+              std::uint64_t count, std::uint64_t rows, CUstream stream) {
+  return give(stream, NodeKind::fill,
+              [=](CUstream on) { return do_fill(to, pitch, value, width, count, rows, on); });
+}
+}  // namespace
 
 #define FILL(bits, type)                                                                 \
   TILESCOPE_CUDA cuMemsetD##bits##Async(CUdeviceptr to, type value, std::size_t count,   \

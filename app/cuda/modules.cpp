@@ -13,13 +13,6 @@
 #include "app/cuda/connection.h"
 
 namespace tilescope::standin {
-namespace {
-
-std::mutex facts_mutex;
-std::map<CUfunction, std::shared_ptr<const FunctionFacts>>& all_facts() {
-  static auto* const all = new std::map<CUfunction, std::shared_ptr<const FunctionFacts>>;
-  return *all;
-}
 
 // What nvcc puts around a fat binary (crt/fatbinary_section.h): version 2 has others that are
 // linked with each other behind it, up to null.
@@ -28,6 +21,15 @@ struct Wrapper {
   const void* data;
   const void* const* linked;
 };
+
+namespace {
+
+std::mutex facts_mutex;
+std::map<CUfunction, std::shared_ptr<const FunctionFacts>>& all_facts() {
+  static auto* const all = new std::map<CUfunction, std::shared_ptr<const FunctionFacts>>;
+  return *all;
+}
+
 constexpr std::uint32_t wrapper_magic = 0x466243b1, fatbin_magic = 0xBA55ED50;
 constexpr std::uint32_t elf_magic = 0x464c457f;
 
@@ -189,6 +191,53 @@ TILESCOPE_CUDA cuModuleEnumerateFunctions(CUfunction* functions, unsigned most, 
     const std::string name(question.results().text());
     if (const CUresult result = find_function(&functions[i], module, name.c_str())) return result;
   }
+  return CUDA_SUCCESS;
+}
+
+// ---- linking: what is to be linked is kept, and loaded together
+// -----------------------------------
+
+}  // namespace tilescope::standin
+
+struct CUlinkState_st {
+  std::vector<std::unique_ptr<std::string>> texts;
+  std::vector<const void*> images;
+  tilescope::standin::Wrapper whole{};
+};
+
+namespace tilescope::standin {
+
+TILESCOPE_CUDA cuLinkCreate_v2(unsigned, int*, void**, CUlinkState* state) {
+  if (!state) return CUDA_ERROR_INVALID_VALUE;
+  *state = new CUlinkState_st;
+  return CUDA_SUCCESS;
+}
+TILESCOPE_CUDA cuLinkAddData_v2(CUlinkState state, int, void* data, std::size_t bytes, const char*,
+                                unsigned, int*, void**) {
+  if (!state || !data || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  state->texts.push_back(std::make_unique<std::string>(static_cast<const char*>(data), bytes));
+  state->images.push_back(state->texts.back()->c_str());
+  return CUDA_SUCCESS;
+}
+TILESCOPE_CUDA cuLinkAddFile_v2(CUlinkState state, int kind, const char* name, unsigned, int*,
+                                void**) {
+  if (!state || !name) return CUDA_ERROR_INVALID_VALUE;
+  std::ifstream file(name, std::ios::binary);
+  if (!file) return CUDA_ERROR_FILE_NOT_FOUND;
+  std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return cuLinkAddData_v2(state, kind, bytes.data(), bytes.size(), name, 0, nullptr, nullptr);
+}
+// What it gives is for cuModuleLoadData alone.
+TILESCOPE_CUDA cuLinkComplete(CUlinkState state, void** image, std::size_t* bytes) {
+  if (!state || !image || state->images.empty()) return CUDA_ERROR_INVALID_VALUE;
+  if (state->images.back()) state->images.push_back(nullptr);
+  state->whole = {wrapper_magic, 2, nullptr, state->images.data()};
+  *image = &state->whole;
+  if (bytes) *bytes = sizeof state->whole;
+  return CUDA_SUCCESS;
+}
+TILESCOPE_CUDA cuLinkDestroy(CUlinkState state) {
+  delete state;
   return CUDA_SUCCESS;
 }
 

@@ -3,6 +3,7 @@
 
 #include "app/cuda/connection.h"
 #include "app/cuda/contexts.h"
+#include "app/cuda/graphs.h"
 
 namespace tilescope::standin {
 
@@ -19,6 +20,7 @@ TILESCOPE_CUDA cuStreamDestroy_v2(CUstream stream) {
   return Question(Call::stream_destroy).with(number_of(stream)).ask();
 }
 TILESCOPE_CUDA cuStreamSynchronize(CUstream stream) {
+  if (is_captured(stream)) return static_cast<CUresult>(900);  // STREAM_CAPTURE_UNSUPPORTED
   Question question(Call::synchronize);
   const CUresult result = question.with(number_of(stream)).ask();
   print(question.results().text());
@@ -54,28 +56,12 @@ TILESCOPE_CUDA cuStreamGetCtx(CUstream, CUcontext* context) {
   return CUDA_SUCCESS;
 }
 TILESCOPE_CUDA cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
+  if (wait_captured(stream, event)) return CUDA_SUCCESS;
   return Question(Call::event_wait).with(number_of(event)).with(number_of(stream)).ask();
 }
 TILESCOPE_CUDA cuStreamAttachMemAsync(CUstream, CUdeviceptr, std::size_t, unsigned) {
   return CUDA_SUCCESS;
 }
-TILESCOPE_CUDA cuStreamIsCapturing(CUstream, int* status) {
-  if (!status) return CUDA_ERROR_INVALID_VALUE;
-  *status = 0;  // CU_STREAM_CAPTURE_STATUS_NONE
-  return CUDA_SUCCESS;
-}
-TILESCOPE_CUDA cuStreamGetCaptureInfo_v2(CUstream stream, int* status, std::uint64_t*, CUgraph*,
-                                         const void**, std::size_t*) {
-  return cuStreamIsCapturing(stream, status);
-}
-TILESCOPE_CUDA cuStreamGetCaptureInfo_v3(CUstream stream, int* status, std::uint64_t*, CUgraph*,
-                                         const void**, const void**, std::size_t*) {
-  return cuStreamIsCapturing(stream, status);
-}
-TILESCOPE_CUDA cuThreadExchangeStreamCaptureMode(int* mode) {
-  return mode ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
 // ---- events -------------------------------------------------------------------------------------
 
 TILESCOPE_CUDA cuEventCreate(CUevent* event, unsigned flags) {
@@ -85,6 +71,7 @@ TILESCOPE_CUDA cuEventDestroy_v2(CUevent event) {
   return Question(Call::event_destroy).with(number_of(event)).ask();
 }
 TILESCOPE_CUDA cuEventRecord(CUevent event, CUstream stream) {
+  if (record_captured(event, stream)) return CUDA_SUCCESS;
   return Question(Call::event_record).with(number_of(event)).with(number_of(stream)).ask();
 }
 TILESCOPE_CUDA cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned) {

@@ -31,6 +31,7 @@ constexpr bool on_device(std::uint64_t address) {
          (address >= variables_begin && address < variables_end);
 }
 
+// `waits`: when the call comes back, the host knows that its stream's work is over.
 enum class Call : std::uint32_t {
   hello,    // version u32, process u64 -> nothing
   missing,  // name -> nothing: a function that is asked for and is not there
@@ -61,10 +62,10 @@ enum class Call : std::uint32_t {
   allocate,       // bytes u64, stream u64 -> address u64
   allocate_host,  // bytes u64, at u64 (0: anywhere), managed u8 -> address u64, and the file that
                   // is it
-  release,        // address u64, stream u64 -> nothing
+  release,        // address u64, stream u64, waits u8 -> nothing
   find,           // address u64 -> begin u64, bytes u64
-  copy_in,        // Rows to, stream u64, bytes -> nothing
-  copy_out,       // Rows from, stream u64 -> bytes, printed text
+  copy_in,        // Rows to, stream u64, waits u8, bytes -> nothing
+  copy_out,       // Rows from, stream u64, waits u8 -> bytes, printed text
   copy_within,    // Rows to, Rows from, stream u64 -> nothing
   fill,           // Rows to (bytes: elements of a row), value u32, width u32, stream u64 -> nothing
 
