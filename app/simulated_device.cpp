@@ -8,9 +8,11 @@
 #include <utility>
 
 #include "app/captures.h"
+#include "app/cuda/wire.h"
 #include "app/heartbeat.h"
 #include "app/reports.h"
 #include "core/run/fit_launch.h"
+#include "core/sim/machine/grid.h"
 #include "core/sim/machine/machine.h"
 
 namespace tilescope {
@@ -73,15 +75,16 @@ DriverResult result_of(std::string_view kind) {
 }
 
 SimulatedDevice::SimulatedDevice(ExecOptions options, Terminal& terminal)
-    : options_(std::move(options)), terminal_(terminal), memory_(largest_job_bytes) {
+    : options_(std::move(options)),
+      terminal_(terminal),
+      memory_(largest_job_bytes, wire::device_begin) {
   options_.order.device_named = true;
   options_.order.clocked = true;
 }
 
-SimulatedDevice::Loading SimulatedDevice::load(std::string name, std::string ptx) {
+SimulatedDevice::Loading SimulatedDevice::load(Program program) {
   if (faulted()) return {failed_, 0, ""};
-  Outcome<std::shared_ptr<sim::Module>> module =
-      sim::Module::load({std::move(name), std::move(ptx)}, memory_);
+  Outcome<std::shared_ptr<sim::Module>> module = sim::Module::load(std::move(program), memory_);
   if (!module.ok()) {
     const Error& e = module.error();
     return {DriverResult::invalid_ptx, 0,
@@ -103,6 +106,14 @@ DriverResult SimulatedDevice::unload(Handle handle) {
 sim::Module* SimulatedDevice::module(Handle handle) {
   const auto found = modules_.find(handle);
   return found == modules_.end() ? nullptr : found->second.get();
+}
+
+const ptx::Program* SimulatedDevice::program(Handle handle, const ptx::Function& entry) {
+  sim::Module* const of = module(handle);
+  if (!of) return nullptr;
+  const auto cluster = static_cast<std::uint32_t>(cluster_of(entry, {}).count());
+  const auto image = of->image(entry, simulator_options(options_.order), cluster);
+  return image ? &(*image)->program : nullptr;
 }
 
 bool SimulatedDevice::is_checked(std::string_view kernel) const {

@@ -87,10 +87,12 @@ class SimulatedDevice {
     Handle module = 0;
     std::string sentence;  // where it is refused: for the JIT's log, and for people
   };
-  Loading load(std::string name, std::string ptx);
+  Loading load(Program program);
   DriverResult unload(Handle module);
   // Null: no such module is loaded.
   sim::Module* module(Handle handle);
+  // An entry of a module as it runs here; null: it cannot be decoded, as a launch will say.
+  const ptx::Program* program(Handle module, const ptx::Function& entry);
 
   // ---- launches ----
   struct Request {

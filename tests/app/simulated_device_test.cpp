@@ -87,7 +87,7 @@ class Simulated : public ::testing::Test {
   SimulatedDevice& device(ExecOptions options = {}) {
     options.quiet = true;
     device_.emplace(std::move(options), terminal_);
-    const SimulatedDevice::Loading loading = device_->load("test.ptx", text);
+    const SimulatedDevice::Loading loading = device_->load({"test.ptx", text});
     EXPECT_EQ(loading.result, DriverResult::success) << loading.sentence;
     module_ = loading.module;
     return *device_;
@@ -146,7 +146,7 @@ TEST_F(Simulated, AfterAFaultAllAnswerIt) {
   const std::uint64_t a = buffer(8);
   EXPECT_EQ(launch("add", 0, 32, a, 5u), DriverResult::illegal_address);
   EXPECT_EQ(launch("add", 0, 8, a, 5u), DriverResult::illegal_address);
-  EXPECT_EQ(device_->load("x.ptx", text).result, DriverResult::illegal_address);
+  EXPECT_EQ(device_->load({"x.ptx", text}).result, DriverResult::illegal_address);
   EXPECT_TRUE(device_->faulted());
   EXPECT_EQ(told("out_of_bounds"), 1u);
   device();
@@ -160,7 +160,7 @@ TEST_F(Simulated, WhatIsRefusedIsNoFault) {
   EXPECT_EQ(launch("add", 0, 4096, a, 1u), DriverResult::invalid_value);
   EXPECT_EQ(launch("none", 0, 32), DriverResult::invalid_value);
   EXPECT_EQ(launch("add", 0, 32, a, 1u), DriverResult::success);
-  EXPECT_EQ(device_->load("bad.ptx", ".version 8.0\n.target sm_80\nnonsense").result,
+  EXPECT_EQ(device_->load({"bad.ptx", ".version 8.0\n.target sm_80\nnonsense"}).result,
             DriverResult::invalid_ptx);
   EXPECT_EQ(device_->unload(99), DriverResult::invalid_handle);
   EXPECT_EQ(device_->unload(module_), DriverResult::success);

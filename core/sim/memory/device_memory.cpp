@@ -7,6 +7,8 @@
 namespace tilescope::sim {
 namespace {
 
+constexpr std::uint64_t room = std::uint64_t{1} << 40;
+
 constexpr std::uint64_t round_up(std::uint64_t at, std::uint64_t to) {
   return (at + to - 1) / to * to;
 }
@@ -40,7 +42,9 @@ bool DeviceMemory::place(Region region) {
   if (next != regions_.end() && next->base() < end) return false;
   if (next != regions_.begin() && (next - 1)->base() + (next - 1)->size() > begin) return false;
   used_ += region.size();
-  if (begin >= first_address) next_ = std::max(next_, behind(begin, region.size()));
+  if (begin >= first_ && begin - first_ < room) {
+    next_ = std::max(next_, behind(begin, region.size()));
+  }
   regions_.insert(next, std::move(region));
   return true;
 }

@@ -29,8 +29,10 @@ class DeviceMemory {
     return (address + bytes + 2 * gap - 1) / gap * gap;
   }
 
-  // All of it together; an allocation that asks for more gets nothing. 0: no limit.
-  explicit DeviceMemory(std::uint64_t limit = 0) : limit_(limit) {}
+  // All of it together; an allocation that asks for more gets nothing. 0: no limit. `first`: where
+  // allocations begin, with room for a terabyte; who places a region elsewhere moves none.
+  explicit DeviceMemory(std::uint64_t limit = 0, std::uint64_t first = first_address)
+      : limit_(limit), first_(first), next_(first) {}
 
   // Undefined bytes; nothing where there is no room, or none are asked for. `alignment`: a power
   // of 2, at most `gap`.
@@ -70,7 +72,7 @@ class DeviceMemory {
   std::vector<Region> regions_;
   std::shared_ptr<AllFreed> freed_ = std::make_shared<AllFreed>();
   std::uint64_t limit_ = 0, used_ = 0;
-  std::uint64_t next_ = first_address;
+  std::uint64_t first_ = first_address, next_ = first_address;
 };
 
 }  // namespace tilescope::sim

@@ -1,0 +1,149 @@
+#include "app/cuda/connection.h"
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <set>
+#include <utility>
+
+namespace tilescope::standin {
+namespace {
+
+std::mutex one_at_a_time;
+int socket_file = -1;
+pid_t connected_process = 0;
+
+bool send_all(const char* from, std::size_t count) {
+  while (count > 0) {
+    const ssize_t n = ::send(socket_file, from, count, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    from += n;
+    count -= static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+// A file may come with any byte.
+bool receive_all(char* to, std::size_t count, int& file) {
+  while (count > 0) {
+    iovec piece{to, count};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))];
+    msghdr message{};
+    message.msg_iov = &piece;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    const ssize_t n = ::recvmsg(socket_file, &message, MSG_CMSG_CLOEXEC);
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    for (cmsghdr* c = CMSG_FIRSTHDR(&message); c; c = CMSG_NXTHDR(&message, c)) {
+      if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS) {
+        std::memcpy(&file, CMSG_DATA(c), sizeof file);
+      }
+    }
+    to += n;
+    count -= static_cast<std::size_t>(n);
+  }
+  return true;
+}
+
+// The answer's number; its results follow.
+CUresult exchange(Call call, std::string_view operands, std::string& answer, int& file) {
+  wire::Head head{static_cast<std::uint32_t>(call), 0, operands.size()};
+  const bool sent = send_all(reinterpret_cast<const char*>(&head), sizeof head) &&
+                    send_all(operands.data(), operands.size());
+  if (!sent || !receive_all(reinterpret_cast<char*>(&head), sizeof head, file)) {
+    return CUDA_ERROR_DEINITIALIZED;
+  }
+  answer.resize(head.bytes);
+  if (!receive_all(answer.data(), answer.size(), file)) return CUDA_ERROR_DEINITIALIZED;
+  return static_cast<CUresult>(head.what);
+}
+
+void say(const char* sentence) {
+  std::fprintf(stderr, "tilescope: %s\n", sentence);
+}
+
+CUresult open_socket() {
+  const char* const path = std::getenv(wire::socket_variable);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (!path || std::strlen(path) >= sizeof address.sun_path) {
+    say("This is the stand-in for the CUDA driver, which works under `tilescope exec` alone: "
+        "tilescope exec -- PROGRAM.");
+    return CUDA_ERROR_NO_DEVICE;
+  }
+  std::strcpy(address.sun_path, path);
+  const int file = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (file < 0 || ::connect(file, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
+    if (file >= 0) ::close(file);
+    say("The tilescope that started this program does not answer.");
+    return CUDA_ERROR_NO_DEVICE;
+  }
+  socket_file = file;
+  connected_process = ::getpid();
+  wire::Writer operands;
+  operands.put(wire::version).put(static_cast<std::uint64_t>(connected_process));
+  std::string answer;
+  int none = -1;
+  return exchange(Call::hello, operands.bytes, answer, none);
+}
+
+// A fork in a thread of ours leaves the mutex as it was: it is the process that is asked first.
+bool is_forked() {
+  return connected_process != 0 && connected_process != ::getpid();
+}
+
+CUresult refuse_fork() {
+  static bool told = false;
+  if (!std::exchange(told, true)) {
+    say("A process that was forked from a CUDA program cannot use its device: fork before the "
+        "first "
+        "CUDA call, or start a program anew.");
+  }
+  return CUDA_ERROR_NOT_INITIALIZED;
+}
+
+}  // namespace
+
+bool is_connected() {
+  return connected_process != 0;
+}
+
+CUresult connect() {
+  if (is_forked()) return refuse_fork();
+  const std::lock_guard lock(one_at_a_time);
+  return connected_process ? CUDA_SUCCESS : open_socket();
+}
+
+CUresult Question::ask() {
+  if (!is_connected()) return CUDA_ERROR_NOT_INITIALIZED;
+  if (is_forked()) return refuse_fork();
+  const std::lock_guard lock(one_at_a_time);
+  const CUresult result = exchange(call_, operands_.bytes, answer_, file_);
+  results_ = wire::Reader(answer_);
+  return result;
+}
+
+void print(std::string_view text) {
+  if (!text.empty()) std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+CUresult not_supported(std::string_view name) {
+  static std::mutex mutex;
+  static std::set<std::string, std::less<>> told;
+  {
+    const std::lock_guard lock(mutex);
+    if (!told.emplace(name).second) return CUDA_ERROR_NOT_SUPPORTED;
+  }
+  Question(Call::missing).with_text(name).ask();
+  return CUDA_ERROR_NOT_SUPPORTED;
+}
+
+}  // namespace tilescope::standin

@@ -1,0 +1,434 @@
+// Memory: the device's, and the host's that it can reach.
+#include "app/cuda/memory.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "app/cuda/connection.h"
+#include "app/cuda/graphs.h"
+
+namespace tilescope::standin {
+namespace {
+
+std::mutex blocks_mutex;
+std::map<std::uint64_t, HostBlock>& blocks() {  // by their first address
+  static auto* const all = new std::map<std::uint64_t, HostBlock>;
+  return *all;
+}
+
+constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t round_up(std::uint64_t bytes) {
+  return (bytes + page - 1) / page * page;
+}
+
+// Forgets the block that begins so; what the program has there stays where it is only `kept`.
+bool forget(std::uint64_t address, bool kept) {
+  const std::lock_guard lock(blocks_mutex);
+  const auto found = blocks().find(address);
+  if (found == blocks().end()) return false;
+  if (!kept) ::munmap(reinterpret_cast<void*>(address), round_up(found->second.bytes));
+  blocks().erase(found);
+  return true;
+}
+
+CUresult release(std::uint64_t address, CUstream stream, bool waits) {
+  forget(address, false);
+  return Question(Call::release).with(address).with(number_of(stream)).with(waits).ask();
+}
+
+// Memory in a file that `tilescope` shares: at its own address on the device, or in the place of
+// what is there (`at`: a page's beginning), with its bytes.
+CUresult share(std::uint64_t& address, std::uint64_t bytes, std::uint64_t at, bool managed,
+               unsigned flags) {
+  Question question(Call::allocate_host);
+  question.with(bytes).with(at).with(static_cast<std::uint8_t>(managed));
+  if (const CUresult result = question.ask(&address)) return result;
+  const int file = question.file();
+  bool good = file >= 0;
+  if (good && at) {
+    for (std::uint64_t done = 0; good && done < bytes;) {
+      const ssize_t n = ::pwrite(file, reinterpret_cast<const void*>(at + done), bytes - done,
+                                 static_cast<off_t>(done));
+      good = n > 0;
+      done += static_cast<std::uint64_t>(std::max<ssize_t>(n, 0));
+    }
+  }
+  if (good) {
+    void* const mapped =
+        ::mmap(reinterpret_cast<void*>(address), round_up(bytes), PROT_READ | PROT_WRITE,
+               MAP_SHARED | (at ? MAP_FIXED : MAP_FIXED_NOREPLACE), file, 0);
+    good = mapped == reinterpret_cast<void*>(address);
+  }
+  if (file >= 0) ::close(file);
+  if (!good) {
+    release(address, nullptr, false);
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
+  const std::lock_guard lock(blocks_mutex);
+  blocks()[address] = {address, bytes, managed, flags};
+  return CUDA_SUCCESS;
+}
+
+// ---- copies -------------------------------------------------------------------------------------
+
+using wire::Rows;
+
+bool is_one_piece(const Rows& r) {
+  return (r.rows == 1 || r.pitch == r.bytes) &&
+         (r.planes == 1 || r.plane_pitch == r.bytes * r.rows);
+}
+
+template <class Row>
+void each_row(const Rows& r, Row row) {
+  for (std::uint64_t plane = 0; plane < r.planes; ++plane) {
+    for (std::uint64_t i = 0; i < r.rows; ++i) row(r.at(i, plane));
+  }
+}
+
+CUresult copy_in(const Rows& to, const Rows& from, std::uint64_t stream, bool waits) {
+  Question question(Call::copy_in);
+  question.with(to).with(stream).with(waits);
+  const std::uint64_t all = from.bytes * from.rows * from.planes;
+  if (is_one_piece(from)) {
+    question.with_bytes(reinterpret_cast<const void*>(from.address), all);
+  } else {
+    question.with(all);
+    each_row(from, [&](std::uint64_t at) {
+      question.operands().bytes.append(reinterpret_cast<const char*>(at), from.bytes);
+    });
+  }
+  return question.ask();
+}
+
+CUresult copy_out(const Rows& to, const Rows& from, std::uint64_t stream, bool waits) {
+  Question question(Call::copy_out);
+  if (const CUresult result = question.with(from).with(stream).with(waits).ask()) return result;
+  const std::string_view bytes = question.results().text();
+  if (bytes.size() != to.bytes * to.rows * to.planes) return CUDA_ERROR_OPERATING_SYSTEM;
+  std::size_t done = 0;
+  each_row(to, [&](std::uint64_t at) {
+    std::memcpy(reinterpret_cast<void*>(at), bytes.data() + done, to.bytes);
+    done += to.bytes;
+  });
+  print(question.results().text());
+  return CUDA_SUCCESS;
+}
+
+// `waits`: the call comes back when the copy is done. One into the host's memory always does, but
+// where that is pinned (CUDA Driver API, "API synchronization behavior").
+CUresult do_copy(const Rows& to, const Rows& from, CUstream on, bool waits) {
+  if (to.bytes * to.rows * to.planes == 0) return CUDA_SUCCESS;
+  const std::uint64_t stream = number_of(on);
+  const bool into = is_on_device(to.address), out_of = is_on_device(from.address);
+  if (into && out_of) {
+    return Question(Call::copy_within).with(to).with(from).with(stream).ask();
+  }
+  if (into) return copy_in(to, from, stream, waits);
+  if (out_of) return copy_out(to, from, stream, waits || !host_block(to.address));
+  for (std::uint64_t plane = 0; plane < to.planes; ++plane) {
+    for (std::uint64_t i = 0; i < to.rows; ++i) {
+      std::memmove(reinterpret_cast<void*>(to.at(i, plane)),
+                   reinterpret_cast<const void*>(from.at(i, plane)), to.bytes);
+    }
+  }
+  // Also one within the host tells of an error that is there.
+  return Question(Call::synchronize).with(stream).ask();
+}
+
+CUresult copy(const Rows& to, const Rows& from, CUstream stream, bool waits) {
+  return give(stream, NodeKind::copy, [=](CUstream on) { return do_copy(to, from, on, waits); });
+}
+
+// In pieces, so that no message is larger than that.
+CUresult copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, CUstream stream,
+              bool waits) {
+  constexpr std::uint64_t most = std::uint64_t{64} << 20;
+  if (bytes > 0 && (!to || !from)) return CUDA_ERROR_INVALID_VALUE;
+  for (std::uint64_t done = 0; done < bytes; done += most) {
+    Rows a, b;
+    a.address = to + done, b.address = from + done;
+    a.bytes = b.bytes = std::min(most, bytes - done);
+    if (const CUresult result = copy(a, b, stream, waits)) return result;
+  }
+  return is_connected() ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+}
+
+std::uint64_t address_of(const void* at) {
+  return reinterpret_cast<std::uint64_t>(at);
+}
+
+std::uint64_t base(CUmemorytype type, const void* host, CUdeviceptr device) {
+  return type == memory_host ? address_of(host) : device;
+}
+
+CUresult do_fill(CUdeviceptr to, std::uint64_t pitch, std::uint32_t value, std::uint32_t width,
+                 std::uint64_t count, std::uint64_t rows, CUstream stream) {
+  if (count == 0 || rows == 0) return CUDA_SUCCESS;
+  if (to % width || (rows > 1 && pitch % width)) return CUDA_ERROR_INVALID_VALUE;
+  if (!is_on_device(to)) {
+    if (!host_block(to)) return CUDA_ERROR_INVALID_VALUE;
+    for (std::uint64_t row = 0; row < rows; ++row) {
+      for (std::uint64_t i = 0; i < count; ++i) {
+        std::memcpy(reinterpret_cast<void*>(to + row * pitch + i * width), &value, width);
+      }
+    }
+    return CUDA_SUCCESS;
+  }
+  Rows r;
+  r.address = to, r.bytes = count, r.rows = rows, r.pitch = pitch;
+  return Question(Call::fill).with(r).with(value).with(width).with(number_of(stream)).ask();
+}
+
+}  // namespace
+
+CUresult fill_now(CUdeviceptr to, std::uint64_t pitch, std::uint32_t value, std::uint32_t width,
+                  std::uint64_t count, std::uint64_t rows, CUstream stream) {
+  return do_fill(to, pitch, value, width, count, rows, stream);
+}
+
+std::optional<HostBlock> host_block(std::uint64_t address) {
+  const std::lock_guard lock(blocks_mutex);
+  auto after = blocks().upper_bound(address);
+  if (after == blocks().begin()) return {};
+  const HostBlock& block = (--after)->second;
+  if (address - block.begin >= block.bytes) return {};
+  return block;
+}
+
+bool is_on_device(std::uint64_t address) {
+  return wire::on_device(address) && !host_block(address);
+}
+
+// ---- to have and to give back -------------------------------------------------------------------
+
+TILESCOPE_CUDA cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
+  if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  return Question(Call::allocate).with(std::uint64_t{bytes}).with(number_of(stream)).ask(address);
+}
+TILESCOPE_CUDA cuMemAlloc_v2(CUdeviceptr* address, std::size_t bytes) {
+  return cuMemAllocAsync(address, bytes, nullptr);
+}
+TILESCOPE_CUDA cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemoryPool,
+                                       CUstream stream) {
+  return cuMemAllocAsync(address, bytes, stream);
+}
+TILESCOPE_CUDA cuMemAllocPitch_v2(CUdeviceptr* address, std::size_t* pitch, std::size_t width,
+                                  std::size_t height, unsigned) {
+  constexpr std::size_t grain = 512;  // CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT
+  if (!pitch || width == 0 || height == 0) return CUDA_ERROR_INVALID_VALUE;
+  *pitch = (width + grain - 1) / grain * grain;
+  return cuMemAlloc_v2(address, *pitch * height);
+}
+TILESCOPE_CUDA cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
+  return release(address, stream, false);
+}
+TILESCOPE_CUDA cuMemFree_v2(CUdeviceptr address) {
+  return address ? release(address, nullptr, true) : CUDA_SUCCESS;
+}
+TILESCOPE_CUDA cuMemGetAddressRange_v2(CUdeviceptr* begin, std::size_t* bytes,
+                                       CUdeviceptr address) {
+  CUdeviceptr at = 0;
+  std::size_t size = 0;
+  const CUresult result = Question(Call::find).with(std::uint64_t{address}).ask(&at, &size);
+  if (result) return result;
+  if (begin) *begin = at;
+  if (bytes) *bytes = size;
+  return CUDA_SUCCESS;
+}
+
+TILESCOPE_CUDA cuMemHostAlloc(void** memory, std::size_t bytes, unsigned flags) {
+  if (!memory || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  std::uint64_t address = 0;
+  const CUresult result = share(address, bytes, 0, false, flags);
+  if (result == CUDA_SUCCESS) *memory = reinterpret_cast<void*>(address);
+  return result;
+}
+TILESCOPE_CUDA cuMemAllocHost_v2(void** memory, std::size_t bytes) {
+  return cuMemHostAlloc(memory, bytes, 0);
+}
+TILESCOPE_CUDA cuMemFreeHost(void* memory) {
+  if (!memory) return CUDA_SUCCESS;
+  if (!host_block(address_of(memory))) return CUDA_ERROR_INVALID_VALUE;
+  return release(address_of(memory), nullptr, true);
+}
+TILESCOPE_CUDA cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* memory, unsigned flags) {
+  if (!address || flags || !host_block(address_of(memory))) return CUDA_ERROR_INVALID_VALUE;
+  *address = address_of(memory);
+  return CUDA_SUCCESS;
+}
+TILESCOPE_CUDA cuMemHostGetFlags(unsigned* flags, void* memory) {
+  const auto block = host_block(address_of(memory));
+  if (!flags || !block) return CUDA_ERROR_INVALID_VALUE;
+  *flags = block->flags;
+  return CUDA_SUCCESS;
+}
+// Its whole pages become shared ones, with the same bytes at the same addresses.
+TILESCOPE_CUDA cuMemHostRegister_v2(void* memory, std::size_t bytes, unsigned flags) {
+  if (!memory || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  const std::uint64_t begin = address_of(memory) / page * page;
+  std::uint64_t address = 0;
+  return share(address, round_up(address_of(memory) + bytes - begin), begin, false, flags);
+}
+TILESCOPE_CUDA cuMemHostUnregister(void* memory) {
+  const auto block = host_block(address_of(memory));
+  if (!block || !forget(block->begin, true)) return CUDA_ERROR_INVALID_VALUE;
+  return release(block->begin, nullptr, true);
+}
+
+TILESCOPE_CUDA cuMemAllocManaged(CUdeviceptr* address, std::size_t bytes, unsigned flags) {
+  if (!address || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  std::uint64_t at = 0;
+  const CUresult result = share(at, bytes, 0, true, flags);
+  if (result == CUDA_SUCCESS) *address = at;
+  return result;
+}
+// Advice: where managed memory should be.
+TILESCOPE_CUDA cuMemAdvise(CUdeviceptr, std::size_t, int, CUdevice) {
+  return CUDA_SUCCESS;
+}
+struct CUmemLocation {
+  int type, id;
+};
+TILESCOPE_CUDA cuMemAdvise_v2(CUdeviceptr, std::size_t, int, CUmemLocation) {
+  return CUDA_SUCCESS;
+}
+TILESCOPE_CUDA cuMemPrefetchAsync(CUdeviceptr, std::size_t, CUdevice, CUstream) {
+  return CUDA_SUCCESS;
+}
+TILESCOPE_CUDA cuMemPrefetchAsync_v2(CUdeviceptr, std::size_t, CUmemLocation, unsigned, CUstream) {
+  return CUDA_SUCCESS;
+}
+
+// ---- copies -------------------------------------------------------------------------------------
+
+TILESCOPE_CUDA cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  return copy(to, from, bytes, stream, false);
+}
+TILESCOPE_CUDA cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
+  return copy(to, from, bytes, nullptr, true);
+}
+TILESCOPE_CUDA cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t bytes,
+                                    CUstream stream) {
+  return copy(to, address_of(from), bytes, stream, false);
+}
+TILESCOPE_CUDA cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, std::size_t bytes) {
+  return copy(to, address_of(from), bytes, nullptr, true);
+}
+TILESCOPE_CUDA cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes,
+                                    CUstream stream) {
+  return copy(address_of(to), from, bytes, stream, false);
+}
+TILESCOPE_CUDA cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes) {
+  return copy(address_of(to), from, bytes, nullptr, true);
+}
+TILESCOPE_CUDA cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes,
+                                    CUstream stream) {
+  return copy(to, from, bytes, stream, false);
+}
+TILESCOPE_CUDA cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
+  return copy(to, from, bytes, nullptr, true);
+}
+TILESCOPE_CUDA cuMemcpyPeer(CUdeviceptr to, void*, CUdeviceptr from, void*, std::size_t bytes) {
+  return copy(to, from, bytes, nullptr, true);
+}
+TILESCOPE_CUDA cuMemcpyPeerAsync(CUdeviceptr to, void*, CUdeviceptr from, void*, std::size_t bytes,
+                                 CUstream stream) {
+  return copy(to, from, bytes, stream, false);
+}
+
+namespace {
+
+CUresult copy_box(const CUDA_MEMCPY3D* how, CUstream stream, bool waits) {
+  if (!how) return CUDA_ERROR_INVALID_VALUE;
+  if (how->srcMemoryType == memory_array || how->dstMemoryType == memory_array) {
+    return not_supported("cuMemcpy3D with arrays");
+  }
+  Rows to, from;
+  to.bytes = from.bytes = how->WidthInBytes;
+  to.rows = from.rows = how->Height;
+  to.planes = from.planes = how->Depth;
+  to.pitch = how->dstPitch ? how->dstPitch : how->WidthInBytes;
+  from.pitch = how->srcPitch ? how->srcPitch : how->WidthInBytes;
+  to.plane_pitch = to.pitch * (how->dstHeight ? how->dstHeight : how->Height);
+  from.plane_pitch = from.pitch * (how->srcHeight ? how->srcHeight : how->Height);
+  if (to.pitch < to.bytes || from.pitch < from.bytes) return CUDA_ERROR_INVALID_VALUE;
+  to.address = base(how->dstMemoryType, how->dstHost, how->dstDevice) + how->dstXInBytes +
+               how->dstY * to.pitch + how->dstZ * to.plane_pitch;
+  from.address = base(how->srcMemoryType, how->srcHost, how->srcDevice) + how->srcXInBytes +
+                 how->srcY * from.pitch + how->srcZ * from.plane_pitch;
+  return copy(to, from, stream, waits);
+}
+
+CUresult copy_rectangle(const CUDA_MEMCPY2D* how, CUstream stream, bool waits) {
+  if (!how) return CUDA_ERROR_INVALID_VALUE;
+  CUDA_MEMCPY3D all{};
+  all.srcXInBytes = how->srcXInBytes, all.srcY = how->srcY;
+  all.srcMemoryType = how->srcMemoryType, all.srcHost = how->srcHost;
+  all.srcDevice = how->srcDevice, all.srcPitch = how->srcPitch;
+  all.dstXInBytes = how->dstXInBytes, all.dstY = how->dstY;
+  all.dstMemoryType = how->dstMemoryType, all.dstHost = how->dstHost;
+  all.dstDevice = how->dstDevice, all.dstPitch = how->dstPitch;
+  all.WidthInBytes = how->WidthInBytes, all.Height = how->Height, all.Depth = 1;
+  return copy_box(&all, stream, waits);
+}
+
+}  // namespace
+
+TILESCOPE_CUDA cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* how, CUstream stream) {
+  return copy_box(how, stream, false);
+}
+TILESCOPE_CUDA cuMemcpy3D_v2(const CUDA_MEMCPY3D* how) {
+  return copy_box(how, nullptr, true);
+}
+TILESCOPE_CUDA cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* how, CUstream stream) {
+  return copy_rectangle(how, stream, false);
+}
+TILESCOPE_CUDA cuMemcpy2D_v2(const CUDA_MEMCPY2D* how) {
+  return copy_rectangle(how, nullptr, true);
+}
+TILESCOPE_CUDA cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* how) {
+  return copy_rectangle(how, nullptr, true);
+}
+
+CUresult copy_now(const CUDA_MEMCPY3D& how, CUstream stream) {
+  return copy_box(&how, stream, false);
+}
+
+// ---- fills --------------------------------------------------------------------------------------
+
+namespace {
+CUresult fill(CUdeviceptr to, std::uint64_t pitch, std::uint32_t value, std::uint32_t width,
+              std::uint64_t count, std::uint64_t rows, CUstream stream) {
+  return give(stream, NodeKind::fill,
+              [=](CUstream on) { return do_fill(to, pitch, value, width, count, rows, on); });
+}
+}  // namespace
+
+#define FILL(bits, type)                                                                 \
+  TILESCOPE_CUDA cuMemsetD##bits##Async(CUdeviceptr to, type value, std::size_t count,   \
+                                        CUstream stream) {                               \
+    return fill(to, 0, value, bits / 8, count, 1, stream);                               \
+  }                                                                                      \
+  TILESCOPE_CUDA cuMemsetD##bits##_v2(CUdeviceptr to, type value, std::size_t count) {   \
+    return fill(to, 0, value, bits / 8, count, 1, nullptr);                              \
+  }                                                                                      \
+  TILESCOPE_CUDA cuMemsetD2D##bits##Async(CUdeviceptr to, std::size_t pitch, type value, \
+                                          std::size_t width, std::size_t height,         \
+                                          CUstream stream) {                             \
+    return fill(to, pitch, value, bits / 8, width, height, stream);                      \
+  }                                                                                      \
+  TILESCOPE_CUDA cuMemsetD2D##bits##_v2(CUdeviceptr to, std::size_t pitch, type value,   \
+                                        std::size_t width, std::size_t height) {         \
+    return fill(to, pitch, value, bits / 8, width, height, nullptr);                     \
+  }
+FILL(8, unsigned char)
+FILL(16, unsigned short)
+FILL(32, unsigned)
+#undef FILL
+
+}  // namespace tilescope::standin

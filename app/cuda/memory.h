@@ -1,0 +1,20 @@
+// Which addresses are whose: a program hands over both kinds, and in a unified copy does not say.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace tilescope::standin {
+
+// Memory that host and device have at one address: pinned, registered, or managed.
+struct HostBlock {
+  std::uint64_t begin = 0, bytes = 0;
+  bool managed = false;
+  unsigned flags = 0;
+};
+std::optional<HostBlock> host_block(std::uint64_t address);
+
+// Whether only the device can reach it.
+bool is_on_device(std::uint64_t address);
+
+}  // namespace tilescope::standin

@@ -1,0 +1,407 @@
+// Modules, libraries, functions and kernels. A library is a module, and a kernel a function: one
+// device has no other.
+#include "app/cuda/modules.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <mutex>
+
+#include "app/cuda/connection.h"
+
+namespace tilescope::standin {
+
+// What nvcc puts around a fat binary (crt/fatbinary_section.h): version 2 has others that are
+// linked with each other behind it, up to null.
+struct Wrapper {
+  std::uint32_t magic, version;
+  const void* data;
+  const void* const* linked;
+};
+
+namespace {
+
+std::mutex facts_mutex;
+std::map<CUfunction, std::shared_ptr<const FunctionFacts>>& all_facts() {
+  static auto* const all = new std::map<CUfunction, std::shared_ptr<const FunctionFacts>>;
+  return *all;
+}
+
+constexpr std::uint32_t wrapper_magic = 0x466243b1, fatbin_magic = 0xBA55ED50;
+constexpr std::uint32_t elf_magic = 0x464c457f;
+
+template <class T>
+T word_at(const void* from, std::size_t offset = 0) {
+  T value;
+  std::memcpy(&value, static_cast<const char*>(from) + offset, sizeof value);
+  return value;
+}
+
+// The fat binary's bytes, as its header says; PTX up to its end. Machine code goes as its magic
+// alone: all that will be said of it is that it is there.
+std::string_view image_at(const void* from) {
+  const auto* const text = static_cast<const char*>(from);
+  const auto magic = word_at<std::uint32_t>(from);
+  if (magic == fatbin_magic) {
+    return {text, word_at<std::uint16_t>(from, 6) + word_at<std::uint64_t>(from, 8)};
+  }
+  if (magic == elf_magic) return {text, sizeof magic};
+  return {text, std::strlen(text)};
+}
+
+std::vector<std::string_view> images_at(const void* from) {
+  if (word_at<std::uint32_t>(from) != wrapper_magic) return {image_at(from)};
+  const auto wrapper = word_at<Wrapper>(from);
+  std::vector<std::string_view> out;
+  if (wrapper.version == 2 && wrapper.linked) {
+    for (const void* const* each = wrapper.linked; *each; ++each) out.push_back(image_at(*each));
+  }
+  if (out.empty() && wrapper.data) out.push_back(image_at(wrapper.data));
+  return out;
+}
+
+// The logs of a JIT: where they go, and how long they may be (CUjit_option).
+struct Logs {
+  static constexpr int info = 3, info_bytes = 4, error = 5, error_bytes = 6;
+  char* text = nullptr;
+  void** bytes = nullptr;
+
+  Logs(unsigned count, const int* options, void** values) {
+    for (unsigned i = 0; i < count && options && values; ++i) {
+      if (options[i] == error) text = static_cast<char*>(values[i]);
+      if (options[i] == error_bytes) bytes = &values[i];
+      // Nothing is said where it goes well.
+      if (options[i] == info && values[i]) *static_cast<char*>(values[i]) = '\0';
+      if (options[i] == info_bytes) values[i] = nullptr;
+    }
+  }
+  void write(std::string_view log) {
+    const std::size_t room = bytes ? reinterpret_cast<std::size_t>(*bytes) : 0;
+    if (text && room > 0) {
+      const std::size_t n = std::min(room - 1, log.size());
+      std::memcpy(text, log.data(), n);
+      text[n] = '\0';
+      *bytes = reinterpret_cast<void*>(n);
+    }
+  }
+};
+
+CUresult load(CUmodule* module, const std::string& name,
+              const std::vector<std::string_view>& images, Logs logs) {
+  if (!module) return CUDA_ERROR_INVALID_VALUE;
+  Question question(Call::module_load);
+  question.with_text(name).with(static_cast<std::uint32_t>(images.size()));
+  for (const std::string_view image : images) question.with_text(image);
+  const CUresult result = question.ask();
+  const auto handle = question.results().get<std::uint64_t>();
+  logs.write(question.results().text());
+  if (result == CUDA_SUCCESS) *module = handle_of<CUmodule>(handle);
+  return result;
+}
+
+CUresult load_file(CUmodule* module, const char* name, Logs logs) {
+  if (!module || !name) return CUDA_ERROR_INVALID_VALUE;
+  std::ifstream file(name, std::ios::binary);
+  if (!file) return CUDA_ERROR_FILE_NOT_FOUND;
+  std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return load(module, name, {bytes}, logs);
+}
+
+}  // namespace
+
+std::shared_ptr<const FunctionFacts> facts_of(CUfunction function) {
+  const std::lock_guard lock(facts_mutex);
+  const auto found = all_facts().find(function);
+  return found == all_facts().end() ? nullptr : found->second;
+}
+
+CUresult find_function(CUfunction* function, CUmodule module, const char* name) {
+  if (!function || !name) return CUDA_ERROR_INVALID_VALUE;
+  Question question(Call::module_function);
+  std::uint64_t handle = 0;
+  std::uint32_t count = 0;
+  if (const CUresult result =
+          question.with(number_of(module)).with_text(name).ask(&handle, &count)) {
+    return result;
+  }
+  auto facts = std::make_shared<FunctionFacts>();
+  facts->name = name;
+  facts->module = module;
+  for (std::uint32_t i = 0; i < count && !question.results().failed(); ++i) {
+    facts->parameters.push_back(question.results().get<wire::Parameter>());
+  }
+  facts->parameter_bytes = question.results().get<std::uint32_t>();
+  *function = handle_of<CUfunction>(handle);
+  const std::lock_guard lock(facts_mutex);
+  all_facts()[*function] = std::move(facts);
+  return CUDA_SUCCESS;
+}
+
+// ---- modules ------------------------------------------------------------------------------------
+
+TILESCOPE_CUDA cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count, int* options,
+                                  void** values) {
+  if (!image) return CUDA_ERROR_INVALID_VALUE;
+  return load(module, "module", images_at(image), Logs(count, options, values));
+}
+TILESCOPE_CUDA cuModuleLoadData(CUmodule* module, const void* image) {
+  return cuModuleLoadDataEx(module, image, 0, nullptr, nullptr);
+}
+TILESCOPE_CUDA cuModuleLoadFatBinary(CUmodule* module, const void* image) {
+  return cuModuleLoadDataEx(module, image, 0, nullptr, nullptr);
+}
+TILESCOPE_CUDA cuModuleLoad(CUmodule* module, const char* name) {
+  return load_file(module, name, Logs(0, nullptr, nullptr));
+}
+TILESCOPE_CUDA cuModuleUnload(CUmodule module) {
+  return Question(Call::module_unload).with(number_of(module)).ask();
+}
+TILESCOPE_CUDA cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
+  return find_function(function, module, name);
+}
+TILESCOPE_CUDA cuModuleGetGlobal_v2(CUdeviceptr* address, std::size_t* bytes, CUmodule module,
+                                    const char* name) {
+  if (!name) return CUDA_ERROR_INVALID_VALUE;
+  CUdeviceptr at = 0;
+  std::size_t size = 0;
+  const CUresult result =
+      Question(Call::module_variable).with(number_of(module)).with_text(name).ask(&at, &size);
+  if (result) return result;
+  if (address) *address = at;
+  if (bytes) *bytes = size;
+  return CUDA_SUCCESS;
+}
+TILESCOPE_CUDA cuModuleGetLoadingMode(int* mode) {
+  if (!mode) return CUDA_ERROR_INVALID_VALUE;
+  *mode = 2;  // CU_MODULE_LAZY_LOADING
+  return CUDA_SUCCESS;
+}
+TILESCOPE_CUDA cuModuleGetFunctionCount(unsigned* count, CUmodule module) {
+  return Question(Call::module_functions).with(number_of(module)).ask(count);
+}
+TILESCOPE_CUDA cuModuleEnumerateFunctions(CUfunction* functions, unsigned most, CUmodule module) {
+  if (!functions) return CUDA_ERROR_INVALID_VALUE;
+  Question question(Call::module_functions);
+  std::uint32_t count = 0;
+  if (const CUresult result = question.with(number_of(module)).ask(&count)) return result;
+  for (std::uint32_t i = 0; i < std::min(count, most); ++i) {
+    const std::string name(question.results().text());
+    if (const CUresult result = find_function(&functions[i], module, name.c_str())) return result;
+  }
+  return CUDA_SUCCESS;
+}
+
+// ---- linking: what is to be linked is kept, and loaded together
+// -----------------------------------
+
+}  // namespace tilescope::standin
+
+struct CUlinkState_st {
+  std::vector<std::unique_ptr<std::string>> texts;
+  std::vector<const void*> images;
+  tilescope::standin::Wrapper whole{};
+};
+
+namespace tilescope::standin {
+
+TILESCOPE_CUDA cuLinkCreate_v2(unsigned, int*, void**, CUlinkState* state) {
+  if (!state) return CUDA_ERROR_INVALID_VALUE;
+  *state = new CUlinkState_st;
+  return CUDA_SUCCESS;
+}
+TILESCOPE_CUDA cuLinkAddData_v2(CUlinkState state, int, void* data, std::size_t bytes, const char*,
+                                unsigned, int*, void**) {
+  if (!state || !data || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  state->texts.push_back(std::make_unique<std::string>(static_cast<const char*>(data), bytes));
+  state->images.push_back(state->texts.back()->c_str());
+  return CUDA_SUCCESS;
+}
+TILESCOPE_CUDA cuLinkAddFile_v2(CUlinkState state, int kind, const char* name, unsigned, int*,
+                                void**) {
+  if (!state || !name) return CUDA_ERROR_INVALID_VALUE;
+  std::ifstream file(name, std::ios::binary);
+  if (!file) return CUDA_ERROR_FILE_NOT_FOUND;
+  std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  return cuLinkAddData_v2(state, kind, bytes.data(), bytes.size(), name, 0, nullptr, nullptr);
+}
+// What it gives is for cuModuleLoadData alone.
+TILESCOPE_CUDA cuLinkComplete(CUlinkState state, void** image, std::size_t* bytes) {
+  if (!state || !image || state->images.empty()) return CUDA_ERROR_INVALID_VALUE;
+  if (state->images.back()) state->images.push_back(nullptr);
+  state->whole = {wrapper_magic, 2, nullptr, state->images.data()};
+  *image = &state->whole;
+  if (bytes) *bytes = sizeof state->whole;
+  return CUDA_SUCCESS;
+}
+TILESCOPE_CUDA cuLinkDestroy(CUlinkState state) {
+  delete state;
+  return CUDA_SUCCESS;
+}
+
+// ---- libraries ----------------------------------------------------------------------------------
+
+TILESCOPE_CUDA cuLibraryLoadData(CUlibrary* library, const void* code, int* options, void** values,
+                                 unsigned count, int*, void**, unsigned) {
+  return cuModuleLoadDataEx(reinterpret_cast<CUmodule*>(library), code, count, options, values);
+}
+TILESCOPE_CUDA cuLibraryLoadFromFile(CUlibrary* library, const char* name, int* options,
+                                     void** values, unsigned count, int*, void**, unsigned) {
+  return load_file(reinterpret_cast<CUmodule*>(library), name, Logs(count, options, values));
+}
+TILESCOPE_CUDA cuLibraryUnload(CUlibrary library) {
+  return cuModuleUnload(reinterpret_cast<CUmodule>(library));
+}
+TILESCOPE_CUDA cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
+  return find_function(reinterpret_cast<CUfunction*>(kernel), reinterpret_cast<CUmodule>(library),
+                       name);
+}
+TILESCOPE_CUDA cuLibraryGetModule(CUmodule* module, CUlibrary library) {
+  if (!module) return CUDA_ERROR_INVALID_VALUE;
+  *module = reinterpret_cast<CUmodule>(library);
+  return CUDA_SUCCESS;
+}
+TILESCOPE_CUDA cuLibraryGetKernelCount(unsigned* count, CUlibrary library) {
+  return cuModuleGetFunctionCount(count, reinterpret_cast<CUmodule>(library));
+}
+TILESCOPE_CUDA cuLibraryEnumerateKernels(CUkernel* kernels, unsigned most, CUlibrary library) {
+  return cuModuleEnumerateFunctions(reinterpret_cast<CUfunction*>(kernels), most,
+                                    reinterpret_cast<CUmodule>(library));
+}
+TILESCOPE_CUDA cuLibraryGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUlibrary library,
+                                  const char* name) {
+  return cuModuleGetGlobal_v2(address, bytes, reinterpret_cast<CUmodule>(library), name);
+}
+TILESCOPE_CUDA cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
+  if (!function) return CUDA_ERROR_INVALID_VALUE;
+  *function = reinterpret_cast<CUfunction>(kernel);
+  return facts_of(*function) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+TILESCOPE_CUDA cuKernelGetLibrary(CUlibrary* library, CUkernel kernel) {
+  if (!library) return CUDA_ERROR_INVALID_VALUE;
+  const auto facts = facts_of(reinterpret_cast<CUfunction>(kernel));
+  if (!facts) return CUDA_ERROR_INVALID_HANDLE;
+  *library = reinterpret_cast<CUlibrary>(facts->module);
+  return CUDA_SUCCESS;
+}
+
+// ---- functions and kernels ----------------------------------------------------------------------
+
+TILESCOPE_CUDA cuFuncGetAttribute(int* value, int attribute, CUfunction function) {
+  return Question(Call::function_get).with(number_of(function)).with(attribute).ask(value);
+}
+TILESCOPE_CUDA cuFuncSetAttribute(CUfunction function, int attribute, int value) {
+  return Question(Call::function_set).with(number_of(function)).with(attribute).with(value).ask();
+}
+TILESCOPE_CUDA cuKernelGetAttribute(int* value, int attribute, CUkernel kernel, CUdevice) {
+  return cuFuncGetAttribute(value, attribute, reinterpret_cast<CUfunction>(kernel));
+}
+TILESCOPE_CUDA cuKernelSetAttribute(int attribute, int value, CUkernel kernel, CUdevice) {
+  return cuFuncSetAttribute(reinterpret_cast<CUfunction>(kernel), attribute, value);
+}
+// How L1 and shared memory share their place, and how wide a bank is: as it is.
+TILESCOPE_CUDA cuFuncSetCacheConfig(CUfunction function, int) {
+  return facts_of(function) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+TILESCOPE_CUDA cuFuncSetSharedMemConfig(CUfunction function, int) {
+  return facts_of(function) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+TILESCOPE_CUDA cuKernelSetCacheConfig(CUkernel kernel, int config, CUdevice) {
+  return cuFuncSetCacheConfig(reinterpret_cast<CUfunction>(kernel), config);
+}
+TILESCOPE_CUDA cuFuncGetModule(CUmodule* module, CUfunction function) {
+  const auto facts = facts_of(function);
+  if (!module) return CUDA_ERROR_INVALID_VALUE;
+  if (!facts) return CUDA_ERROR_INVALID_HANDLE;
+  *module = facts->module;
+  return CUDA_SUCCESS;
+}
+// The name lives as long as the program.
+TILESCOPE_CUDA cuFuncGetName(const char** name, CUfunction function) {
+  const auto facts = facts_of(function);
+  if (!name) return CUDA_ERROR_INVALID_VALUE;
+  if (!facts) return CUDA_ERROR_INVALID_HANDLE;
+  *name = facts->name.c_str();
+  return CUDA_SUCCESS;
+}
+TILESCOPE_CUDA cuKernelGetName(const char** name, CUkernel kernel) {
+  return cuFuncGetName(name, reinterpret_cast<CUfunction>(kernel));
+}
+TILESCOPE_CUDA cuFuncGetParamInfo(CUfunction function, std::size_t index, std::size_t* offset,
+                                  std::size_t* bytes) {
+  const auto facts = facts_of(function);
+  if (!facts) return CUDA_ERROR_INVALID_HANDLE;
+  if (!offset || index >= facts->parameters.size()) return CUDA_ERROR_INVALID_VALUE;
+  *offset = facts->parameters[index].offset;
+  if (bytes) *bytes = facts->parameters[index].bytes;
+  return CUDA_SUCCESS;
+}
+TILESCOPE_CUDA cuKernelGetParamInfo(CUkernel kernel, std::size_t index, std::size_t* offset,
+                                    std::size_t* bytes) {
+  return cuFuncGetParamInfo(reinterpret_cast<CUfunction>(kernel), index, offset, bytes);
+}
+TILESCOPE_CUDA cuFuncIsLoaded(int* state, CUfunction function) {
+  if (!state) return CUDA_ERROR_INVALID_VALUE;
+  *state = 1;  // CU_FUNCTION_LOADING_STATE_LOADED
+  return facts_of(function) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+TILESCOPE_CUDA cuFuncLoad(CUfunction function) {
+  return facts_of(function) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+// ---- how many blocks an SM has room for ---------------------------------------------------------
+
+TILESCOPE_CUDA cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
+                                                                    CUfunction function,
+                                                                    int threads, std::size_t shared,
+                                                                    unsigned) {
+  return Question(Call::occupancy)
+      .with(number_of(function))
+      .with(threads)
+      .with(static_cast<std::uint64_t>(shared))
+      .ask(blocks);
+}
+TILESCOPE_CUDA cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction function,
+                                                           int threads, std::size_t shared) {
+  return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared, 0);
+}
+
+using SharedOf = std::size_t (*)(int threads);
+
+// The block size that has the most threads on an SM; of equal ones the largest, as the occupancy
+// calculator has it (CUDA Runtime API, cudaOccupancyMaxPotentialBlockSize).
+TILESCOPE_CUDA cuOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* block, CUfunction function,
+                                                         SharedOf shared_of, std::size_t shared,
+                                                         int limit, unsigned flags) {
+  if (!grid || !block) return CUDA_ERROR_INVALID_VALUE;
+  int most = 0, processors = 0, best = 0;
+  if (const CUresult result = cuFuncGetAttribute(&most, 0, function)) return result;
+  if (const CUresult result =
+          Question(Call::device_attribute).with(std::int32_t{16}).ask(&processors)) {
+    return result;
+  }
+  if (limit > 0) most = std::min(most, limit);
+  *grid = *block = 0;
+  for (int threads = (most + 31) / 32 * 32; threads > 0; threads -= 32) {
+    int blocks = 0;
+    const std::size_t bytes = shared_of ? shared_of(threads) : shared;
+    const CUresult result = cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        &blocks, function, std::min(threads, most), bytes, flags);
+    if (result) return result;
+    if (blocks * threads > best) {
+      best = blocks * threads;
+      *block = std::min(threads, most);
+      *grid = blocks * processors;
+    }
+  }
+  return CUDA_SUCCESS;
+}
+TILESCOPE_CUDA cuOccupancyMaxPotentialBlockSize(int* grid, int* block, CUfunction function,
+                                                SharedOf shared_of, std::size_t shared, int limit) {
+  return cuOccupancyMaxPotentialBlockSizeWithFlags(grid, block, function, shared_of, shared, limit,
+                                                   0);
+}
+
+}  // namespace tilescope::standin

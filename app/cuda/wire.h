@@ -1,0 +1,177 @@
+// What goes between a CUDA program and `tilescope exec`, over a Unix socket: the program asks one
+// call, and waits for its answer.
+//
+//   question   Head{call, bytes of operands}, operands
+//   answer     Head{CUresult, bytes of results}, results
+//
+// Numbers stand as they lie in memory: both ends are on one machine. Texts and bytes have their
+// count (64 bits) before them. Each call says its operands -> results below.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+namespace tilescope::wire {
+
+// In the program's environment: the path of the socket.
+inline constexpr const char* socket_variable = "TILESCOPE_EXEC_SOCKET";
+inline constexpr std::uint32_t version = 1;
+
+// Where the addresses of a device are; nothing of the host lies there.
+inline constexpr std::uint64_t device_begin = 0x0000'7000'0000'0000;
+inline constexpr std::uint64_t device_end = 0x0000'7100'0000'0000;
+inline constexpr std::uint64_t variables_begin = 0x0000'0500'0000'0000;
+inline constexpr std::uint64_t variables_end = 0x0000'0600'0000'0000;
+constexpr bool on_device(std::uint64_t address) {
+  return (address >= device_begin && address < device_end) ||
+         (address >= variables_begin && address < variables_end);
+}
+
+// `waits`: when the call comes back, the host knows that its stream's work is over.
+enum class Call : std::uint32_t {
+  hello,    // version u32, process u64 -> nothing
+  missing,  // name -> nothing: a function that is asked for and is not there
+
+  // ---- the device ----
+  device_name,       // -> text
+  device_attribute,  // CUdevice_attribute i32 -> i32
+  device_memory,     // -> free u64, all of it u64
+  context_reset,     // -> nothing: all that the program has there is gone
+  synchronize,       // stream u64 (all: ~0) -> printed text
+
+  // ---- modules ----
+  module_load,       // name, count u32, images (bytes: PTX, a fat binary) -> module u64, log text
+  module_unload,     // module u64 -> nothing
+  module_function,   // module u64, name -> Function
+  module_functions,  // module u64 -> count u32, names
+  module_variable,   // module u64, name -> address u64, bytes u64
+  function_get,      // function u64, CUfunction_attribute i32 -> i32
+  function_set,      // function u64, CUfunction_attribute i32, i32 -> nothing
+  occupancy,         // function u64, threads i32, dynamic shared u64 -> blocks of an SM i32
+  clusters,  // function u64, cluster u32 x 3, threads u32, dynamic shared u64 -> largest i32,
+             // active i32
+
+  // ---- launches ----
+  launch,  // Launch, parameters bytes -> nothing
+
+  // ---- memory ----
+  allocate,       // bytes u64, stream u64 -> address u64
+  allocate_host,  // bytes u64, at u64 (0: anywhere), managed u8 -> address u64, and the file that
+                  // is it
+  release,        // address u64, stream u64, waits u8 -> nothing
+  find,           // address u64 -> begin u64, bytes u64
+  copy_in,        // Rows to, stream u64, waits u8, bytes -> nothing
+  copy_out,       // Rows from, stream u64, waits u8 -> bytes, printed text
+  copy_within,    // Rows to, Rows from, stream u64 -> nothing
+  fill,           // Rows to (bytes: elements of a row), value u32, width u32, stream u64 -> nothing
+
+  // ---- streams and events ----
+  stream_create,   // flags u32, priority i32 -> stream u64
+  stream_destroy,  // stream u64 -> nothing
+  event_create,    // flags u32 -> event u64
+  event_destroy,   // event u64 -> nothing
+  event_record,    // event u64, stream u64 -> nothing
+  event_wait,      // event u64, stream u64 -> nothing
+  event_elapsed,   // begin u64, end u64 -> milliseconds f32
+  event_query,     // event u64 -> nothing
+
+  tensor_map,  // TensorMap -> 128 bytes
+  count
+};
+
+struct Head {
+  std::uint32_t what = 0;  // Call, or CUresult
+  std::uint32_t zero = 0;
+  std::uint64_t bytes = 0;
+};
+
+// A box of bytes: `planes` of `rows` of `bytes`.
+struct Rows {
+  std::uint64_t address = 0, bytes = 0, rows = 1, planes = 1;
+  std::uint64_t pitch = 0, plane_pitch = 0;  // bytes from one to the next
+  std::uint64_t at(std::uint64_t row, std::uint64_t plane) const {
+    return address + row * pitch + plane * plane_pitch;
+  }
+};
+
+struct Launch {
+  std::uint64_t function = 0, stream = 0;
+  std::uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
+  std::uint32_t cluster[3] = {0, 0, 0};  // 0: not said
+  std::uint32_t dynamic_shared = 0;
+  std::uint32_t cooperative = 0, programmatic = 0;
+};
+
+// A tensor map, as cuTensorMapEncodeTiled and cuTensorMapEncodeIm2col are told.
+struct TensorMap {
+  std::uint32_t im2col = 0, type = 0, rank = 0;
+  std::uint32_t interleave = 0, swizzle = 0, promotion = 0, fill = 0;
+  std::uint32_t channels = 0, pixels = 0;
+  std::uint32_t box[5] = {}, element_strides[5] = {};
+  std::int32_t lower[3] = {}, upper[3] = {};
+  std::uint64_t address = 0, extent[5] = {}, strides[4] = {};
+};
+
+// What of a parameter a launch must know.
+struct Parameter {
+  std::uint32_t offset = 0, bytes = 0;
+};
+// The answer of module_function: function u64, count u32, Parameter x count, all bytes u32
+
+class Writer {
+ public:
+  std::string bytes;
+
+  template <class T>
+  Writer& put(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>);
+    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+    return *this;
+  }
+  Writer& put_bytes(const void* from, std::uint64_t count) {
+    put(count);
+    bytes.append(static_cast<const char*>(from), static_cast<std::size_t>(count));
+    return *this;
+  }
+  Writer& put_text(std::string_view text) { return put_bytes(text.data(), text.size()); }
+};
+
+// Never goes beyond what is there: from then on it has failed and answers zeros.
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+
+  bool failed() const { return failed_; }
+  std::size_t left() const { return bytes_.size() - at_; }
+
+  template <class T>
+  T get() {
+    static_assert(std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>);
+    T value{};
+    const std::string_view from = take(sizeof value);
+    if (!failed_) std::memcpy(&value, from.data(), sizeof value);
+    return value;
+  }
+  std::string_view text() { return take(get<std::uint64_t>()); }
+
+ private:
+  std::string_view take(std::uint64_t count) {
+    if (failed_ || count > left()) {
+      failed_ = true;
+      return {};
+    }
+    const std::string_view out = bytes_.substr(at_, static_cast<std::size_t>(count));
+    at_ += out.size();
+    return out;
+  }
+
+  std::string_view bytes_;
+  std::size_t at_ = 0;
+  bool failed_ = false;
+};
+
+}  // namespace tilescope::wire

@@ -1,0 +1,292 @@
+#include "app/exec_calls.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace tilescope {
+namespace {
+
+constexpr std::uint64_t all_streams = ~std::uint64_t{0};
+constexpr std::uint64_t legacy_stream = 1,
+                        per_thread_stream = 2;      // CU_STREAM_LEGACY, ..._PER_THREAD
+constexpr std::uint32_t non_blocking = 1;           // CU_STREAM_NON_BLOCKING
+constexpr std::uint64_t shared_by_default = 49152;  // a block's, unless the function asks for more
+constexpr int max_dynamic_shared = 8;               // CU_FUNC_ATTRIBUTE_...
+
+}  // namespace
+
+ExecCalls::ExecCalls(const ExecOptions& options, std::string program, Terminal& terminal)
+    : device_(options, terminal), program_(std::move(program)), terminal_(terminal) {}
+
+ExecCalls::Row ExecCalls::row_of(wire::Call call) {
+  using wire::Call;
+  switch (call) {
+    case Call::hello:
+      return {&ExecCalls::hello, true};
+    case Call::missing:
+      return {&ExecCalls::missing, true};
+    case Call::device_name:
+      return {&ExecCalls::device_name, true};
+    case Call::device_attribute:
+      return {&ExecCalls::device_attribute, true};
+    case Call::device_memory:
+      return {&ExecCalls::device_memory, true};
+    case Call::context_reset:
+      return {&ExecCalls::context_reset, true};
+    case Call::synchronize:
+      return {&ExecCalls::synchronize};
+    case Call::module_load:
+      return {&ExecCalls::module_load};
+    case Call::module_unload:
+      return {&ExecCalls::module_unload};
+    case Call::module_function:
+      return {&ExecCalls::module_function};
+    case Call::module_functions:
+      return {&ExecCalls::module_functions};
+    case Call::module_variable:
+      return {&ExecCalls::module_variable};
+    case Call::function_get:
+      return {&ExecCalls::function_get};
+    case Call::function_set:
+      return {&ExecCalls::function_set};
+    case Call::occupancy:
+      return {&ExecCalls::occupancy};
+    case Call::clusters:
+      return {&ExecCalls::clusters};
+    case Call::launch:
+      return {&ExecCalls::launch};
+    case Call::allocate:
+      return {&ExecCalls::allocate};
+    case Call::allocate_host:
+      return {&ExecCalls::allocate_host};
+    case Call::release:
+      return {&ExecCalls::release};
+    case Call::find:
+      return {&ExecCalls::find};
+    case Call::copy_in:
+      return {&ExecCalls::copy_in};
+    case Call::copy_out:
+      return {&ExecCalls::copy_out};
+    case Call::copy_within:
+      return {&ExecCalls::copy_within};
+    case Call::fill:
+      return {&ExecCalls::fill};
+    case Call::stream_create:
+      return {&ExecCalls::stream_create};
+    case Call::stream_destroy:
+      return {&ExecCalls::stream_destroy};
+    case Call::event_create:
+      return {&ExecCalls::event_create};
+    case Call::event_destroy:
+      return {&ExecCalls::event_destroy};
+    case Call::event_record:
+      return {&ExecCalls::event_record};
+    case Call::event_wait:
+      return {&ExecCalls::event_wait};
+    case Call::event_elapsed:
+      return {&ExecCalls::event_elapsed};
+    case Call::event_query:
+      return {&ExecCalls::event_query};
+    case Call::tensor_map:
+      return {&ExecCalls::tensor_map};
+    case Call::count:
+      break;
+  }
+  return {};
+}
+
+CallAnswer ExecCalls::answer(wire::Call call, std::string_view operands) {
+  CallAnswer answer;
+  const Row row = row_of(call);
+  if (!row.handler) {
+    answer.result = DriverResult::not_supported;
+  } else if (device_.faulted() && !row.after_faults) {
+    answer.result = device_.failed();
+  } else {
+    wire::Reader in(operands);
+    answer.result = (this->*row.handler)(in, answer);
+    if (in.failed()) answer.result = DriverResult::invalid_value;
+  }
+  return answer;
+}
+
+DriverResult ExecCalls::hello(wire::Reader& in, CallAnswer&) {
+  const auto version = in.get<std::uint32_t>();
+  in.get<std::uint64_t>();
+  return version == wire::version ? DriverResult::success : DriverResult::not_supported;
+}
+
+DriverResult ExecCalls::missing(wire::Reader& in, CallAnswer&) {
+  const std::string name(in.text());
+  if (std::find(missed_.begin(), missed_.end(), name) == missed_.end()) {
+    missed_.push_back(name);
+    terminal_.say(
+        fmt::format("tilescope: {} asks for {}, which is not there: it is answered "
+                    "CUDA_ERROR_NOT_SUPPORTED.",
+                    program_, name));
+  }
+  return DriverResult::success;
+}
+
+// All that the program had there goes with the process.
+DriverResult ExecCalls::context_reset(wire::Reader&, CallAnswer&) {
+  return DriverResult::success;
+}
+
+// ---- launches -----------------------------------------------------------------------------------
+
+DriverResult ExecCalls::launch(wire::Reader& in, CallAnswer&) {
+  const auto how = in.get<wire::Launch>();
+  const std::string_view parameters = in.text();
+  if (in.failed()) return DriverResult::invalid_value;
+  const Function* const f = function(how.function);
+  const auto on = stream(how.stream);
+  if (!f || !on) return DriverResult::invalid_handle;
+  const auto dim = [](const std::uint32_t(&d)[3]) { return Dim3{d[0], d[1], d[2]}; };
+  SimulatedDevice::Request request;
+  request.module = f->module;
+  request.entry = f->entry->name;
+  request.grid = dim(how.grid), request.block = dim(how.block);
+  if (how.cluster[0] && how.cluster[1] && how.cluster[2]) request.cluster = dim(how.cluster);
+  request.dynamic_shared = how.dynamic_shared;
+  const auto* const bytes = reinterpret_cast<const std::byte*>(parameters.data());
+  request.parameters.assign(bytes, bytes + parameters.size());
+  request.stream = *on;
+  if (request.grid.count() == 0 || request.block.count() == 0) return DriverResult::invalid_value;
+  const std::uint64_t fixed = how.dynamic_shared ? shared_bytes(*f) : 0;
+  const auto asked = f->attributes.find(max_dynamic_shared);
+  const std::uint64_t most = std::max<std::uint64_t>(
+      fixed < shared_by_default ? shared_by_default - fixed : 0,
+      asked == f->attributes.end() ? 0 : static_cast<std::uint64_t>(asked->second));
+  if (how.dynamic_shared > most) {
+    terminal_.say(fmt::format(
+        "tilescope: {} was not launched: it is given {} bytes of dynamic shared memory and may "
+        "have {}. More than 48 KiB in all are asked for with cudaFuncSetAttribute "
+        "(cudaFuncAttributeMaxDynamicSharedMemorySize).",
+        request.entry, how.dynamic_shared, most));
+    return DriverResult::invalid_value;
+  }
+  if (how.cooperative) {
+    const int room = blocks_of_sm(*f, request.block.count(), how.dynamic_shared);
+    const std::uint64_t together =
+        static_cast<std::uint64_t>(room) * device_.description().processors;
+    constexpr auto too_large = static_cast<DriverResult>(720);  // COOPERATIVE_LAUNCH_TOO_LARGE
+    if (request.grid.count() > together) return too_large;
+  }
+  order(*on);
+  shared_to_device();
+  const DriverResult result = device_.launch(request);
+  shared_to_host();
+  // As on a chip: the launch was taken, and what comes behind it learns that it failed.
+  return device_.faulted() ? DriverResult::success : result;
+}
+
+DriverResult ExecCalls::synchronize(wire::Reader& in, CallAnswer& answer) {
+  const auto handle = in.get<std::uint64_t>();
+  const auto on = handle == all_streams ? std::optional(handle) : stream(handle);
+  if (!on) return DriverResult::invalid_handle;
+  if (handle == all_streams) {
+    device_.order().host_waited_for_all();
+  } else {
+    device_.order().host_waited_for_stream(*on);
+  }
+  answer.out.put_text(device_.take_printed());
+  return DriverResult::success;
+}
+
+// ---- streams ------------------------------------------------------------------------------------
+
+std::optional<std::uint64_t> ExecCalls::stream(std::uint64_t handle) {
+  if (handle == 0 || handle == legacy_stream) return 0;
+  if (handle == per_thread_stream && !std::exchange(per_thread_used_, true)) {
+    device_.order().add_stream(handle);
+  }
+  if (handle == per_thread_stream || streams_.count(handle)) return handle;
+  return {};
+}
+
+void ExecCalls::order(std::uint64_t of) {
+  if (of == 0) {
+    device_.wait(0, device_.time_of(per_thread_stream));
+    for (const auto& [handle, each] : streams_) {
+      if (each.blocking) device_.wait(0, device_.time_of(handle));
+    }
+    return;
+  }
+  const auto found = streams_.find(of);
+  if (found == streams_.end() || found->second.blocking) device_.wait(of, device_.time_of(0));
+}
+
+DriverResult ExecCalls::stream_create(wire::Reader& in, CallAnswer& answer) {
+  const auto flags = in.get<std::uint32_t>();
+  if (flags > non_blocking) return DriverResult::invalid_value;
+  const std::uint64_t handle = new_handle();
+  streams_[handle].blocking = flags != non_blocking;
+  device_.order().add_stream(handle, flags != non_blocking);
+  answer.out.put(handle);
+  return DriverResult::success;
+}
+
+DriverResult ExecCalls::stream_destroy(wire::Reader& in, CallAnswer&) {
+  const auto handle = in.get<std::uint64_t>();
+  if (!streams_.erase(handle)) return DriverResult::invalid_handle;
+  device_.order().remove_stream(handle);
+  return DriverResult::success;
+}
+
+// ---- events -------------------------------------------------------------------------------------
+
+DriverResult ExecCalls::event_create(wire::Reader&, CallAnswer& answer) {
+  const std::uint64_t handle = new_handle();
+  events_[handle] = {};
+  answer.out.put(handle);
+  return DriverResult::success;
+}
+
+DriverResult ExecCalls::event_destroy(wire::Reader& in, CallAnswer&) {
+  return events_.erase(in.get<std::uint64_t>()) ? DriverResult::success
+                                                : DriverResult::invalid_handle;
+}
+
+DriverResult ExecCalls::event_record(wire::Reader& in, CallAnswer&) {
+  const auto event = events_.find(in.get<std::uint64_t>());
+  const auto on = stream(in.get<std::uint64_t>());
+  if (event == events_.end() || !on) return DriverResult::invalid_handle;
+  order(*on);
+  event->second.time = device_.time_of(*on);
+  device_.order().record(event->first, *on);
+  return DriverResult::success;
+}
+
+// One that was never recorded keeps nobody waiting (CUDA Driver API, cuStreamWaitEvent).
+DriverResult ExecCalls::event_wait(wire::Reader& in, CallAnswer&) {
+  const auto event = events_.find(in.get<std::uint64_t>());
+  const auto on = stream(in.get<std::uint64_t>());
+  if (event == events_.end() || !on) return DriverResult::invalid_handle;
+  if (event->second.time) {
+    device_.wait(*on, *event->second.time);
+    device_.order().wait(*on, event->first);
+  }
+  return DriverResult::success;
+}
+
+DriverResult ExecCalls::event_elapsed(wire::Reader& in, CallAnswer& answer) {
+  const auto begin = events_.find(in.get<std::uint64_t>());
+  const auto end = events_.find(in.get<std::uint64_t>());
+  if (begin == events_.end() || end == events_.end()) return DriverResult::invalid_handle;
+  if (!begin->second.time || !end->second.time) return DriverResult::invalid_handle;
+  answer.out.put(static_cast<float>(1e3 * (*end->second.time - *begin->second.time)));
+  return DriverResult::success;
+}
+
+DriverResult ExecCalls::event_query(wire::Reader& in, CallAnswer& answer) {
+  const auto event = events_.find(in.get<std::uint64_t>());
+  if (event == events_.end()) return DriverResult::invalid_handle;
+  if (event->second.time) device_.order().host_waited_for_event(event->first);
+  answer.out.put_text(device_.take_printed());
+  return DriverResult::success;
+}
+
+}  // namespace tilescope

@@ -1,0 +1,153 @@
+// What a CUDA program asks of its device, call by call (app/cuda/wire.h), answered by a
+// SimulatedDevice. One of these for each process that asks.
+//
+// Handles are numbers of one row: none is given out twice, so that one that is used for what it is
+// not, or after its end, is refused. Work is done when it is asked for; streams and events keep the
+// chip's time of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/cuda/wire.h"
+#include "app/simulated_device.h"
+#include "app/terminal.h"
+
+namespace tilescope {
+
+struct CallAnswer {
+  DriverResult result = DriverResult::success;
+  wire::Writer out;
+  int file = -1;  // goes with it; who sends it does not close it
+};
+
+// Memory that host and device share: a file of its own, mapped here.
+class SharedMemory {
+ public:
+  // Null: there is no room.
+  static std::unique_ptr<SharedMemory> make(std::uint64_t address, std::uint64_t bytes);
+  ~SharedMemory();
+  SharedMemory(const SharedMemory&) = delete;
+  SharedMemory& operator=(const SharedMemory&) = delete;
+
+  int file() const { return file_; }
+  // What the host has changed goes to the device, and what the device has, to the host.
+  void to_device(sim::DeviceMemory& memory) const;
+  void to_host(const sim::DeviceMemory& memory) const;
+
+ private:
+  SharedMemory() = default;
+  int file_ = -1;
+  std::byte* bytes_ = nullptr;
+  std::uint64_t address_ = 0, size_ = 0;
+};
+
+class ExecCalls {
+ public:
+  // `program`: what sentences call it. `terminal` lives longer.
+  ExecCalls(const ExecOptions& options, std::string program, Terminal& terminal);
+
+  CallAnswer answer(wire::Call call, std::string_view operands);
+
+  const SimulatedDevice& device() const { return device_; }
+  const std::string& program() const { return program_; }
+
+ private:
+  using Handler = DriverResult (ExecCalls::*)(wire::Reader& in, CallAnswer& answer);
+  struct Row {
+    Handler handler = nullptr;
+    bool after_faults = false;  // answered as before
+  };
+  static Row row_of(wire::Call call);
+
+  struct Function {
+    SimulatedDevice::Handle module = 0;
+    const ptx::Function* entry = nullptr;
+    std::map<int, int> attributes;  // that were set
+  };
+  struct Event {
+    std::optional<double> time;  // nothing: not recorded
+  };
+  struct Stream {
+    bool blocking = true;  // works before and behind the default stream
+  };
+
+  // exec_calls.cpp
+  DriverResult hello(wire::Reader& in, CallAnswer& answer);
+  DriverResult missing(wire::Reader& in, CallAnswer& answer);
+  DriverResult context_reset(wire::Reader& in, CallAnswer& answer);
+  DriverResult synchronize(wire::Reader& in, CallAnswer& answer);
+  DriverResult launch(wire::Reader& in, CallAnswer& answer);
+  DriverResult stream_create(wire::Reader& in, CallAnswer& answer);
+  DriverResult stream_destroy(wire::Reader& in, CallAnswer& answer);
+  DriverResult event_create(wire::Reader& in, CallAnswer& answer);
+  DriverResult event_destroy(wire::Reader& in, CallAnswer& answer);
+  DriverResult event_record(wire::Reader& in, CallAnswer& answer);
+  DriverResult event_wait(wire::Reader& in, CallAnswer& answer);
+  DriverResult event_elapsed(wire::Reader& in, CallAnswer& answer);
+  DriverResult event_query(wire::Reader& in, CallAnswer& answer);
+
+  // exec_modules.cpp
+  DriverResult module_load(wire::Reader& in, CallAnswer& answer);
+  DriverResult module_unload(wire::Reader& in, CallAnswer& answer);
+  DriverResult module_function(wire::Reader& in, CallAnswer& answer);
+  DriverResult module_functions(wire::Reader& in, CallAnswer& answer);
+  DriverResult module_variable(wire::Reader& in, CallAnswer& answer);
+  DriverResult function_get(wire::Reader& in, CallAnswer& answer);
+  DriverResult function_set(wire::Reader& in, CallAnswer& answer);
+  DriverResult occupancy(wire::Reader& in, CallAnswer& answer);
+  DriverResult clusters(wire::Reader& in, CallAnswer& answer);
+
+  // exec_memory.cpp
+  DriverResult allocate(wire::Reader& in, CallAnswer& answer);
+  DriverResult allocate_host(wire::Reader& in, CallAnswer& answer);
+  DriverResult release(wire::Reader& in, CallAnswer& answer);
+  DriverResult find(wire::Reader& in, CallAnswer& answer);
+  DriverResult copy_in(wire::Reader& in, CallAnswer& answer);
+  DriverResult copy_out(wire::Reader& in, CallAnswer& answer);
+  DriverResult copy_within(wire::Reader& in, CallAnswer& answer);
+  DriverResult fill(wire::Reader& in, CallAnswer& answer);
+  DriverResult tensor_map(wire::Reader& in, CallAnswer& answer);
+
+  // exec_devices.cpp
+  DriverResult device_name(wire::Reader& in, CallAnswer& answer);
+  DriverResult device_attribute(wire::Reader& in, CallAnswer& answer);
+  DriverResult device_memory(wire::Reader& in, CallAnswer& answer);
+
+  std::uint64_t new_handle() { return next_++; }
+  Function* function(std::uint64_t handle);
+  // Static shared memory of an entry, bytes; nothing where it cannot be decoded.
+  std::uint64_t shared_bytes(const Function& function);
+  std::optional<std::string> image_text(std::string_view image, std::string& name,
+                                        std::string& wrong) const;
+  int blocks_of_sm(const Function& function, std::uint64_t threads, std::uint64_t dynamic_shared);
+  // The stream by the handle that a program uses for it; nothing: there is none.
+  std::optional<std::uint64_t> stream(std::uint64_t handle);
+  // Before work on this stream: the default stream and those that block wait for each other.
+  void order(std::uint64_t stream);
+  // A copy or fill of a stream uses these bytes: nothing else orders them with other streams' work.
+  void use(std::uint64_t stream, const char* what, const wire::Rows& rows, std::uint64_t row_bytes,
+           bool writes);
+  void shared_to_device();
+  void shared_to_host();
+
+  SimulatedDevice device_;
+  std::string program_;
+  Terminal& terminal_;
+  std::uint64_t next_ = 0x1000;  // above the streams that always are
+  std::map<std::uint64_t, Function> functions_;
+  std::map<std::uint64_t, Stream> streams_;
+  std::map<std::uint64_t, Event> events_;
+  std::map<std::uint64_t, std::unique_ptr<SharedMemory>> shared_;  // by address
+  std::vector<std::string> missed_;                                // names that were told
+  bool per_thread_used_ = false;                                   // the stream of that name
+  int modules_ = 0, allocations_ = 0;
+};
+
+}  // namespace tilescope

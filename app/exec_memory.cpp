@@ -1,0 +1,319 @@
+// Memory of a program under `tilescope exec`: the device's, and what it shares with the host.
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "app/exec_calls.h"
+#include "core/run/tensor_map.h"
+#include "core/sim/async/map_bits.h"
+
+namespace tilescope {
+namespace {
+
+using wire::Rows;
+
+constexpr std::uint64_t page_bytes = 4096;
+// What one copy may be: the stand-in sends larger ones in pieces.
+constexpr std::uint64_t most_copied = std::uint64_t{1} << 30;
+
+// Bytes of a box; nothing where it is larger than any copy.
+std::optional<std::uint64_t> bytes_of(const Rows& r) {
+  if (r.bytes > most_copied || r.rows > most_copied || r.planes > most_copied) return {};
+  const std::uint64_t plane = r.bytes * r.rows;
+  if (plane > most_copied || plane * r.planes > most_copied) return {};
+  return plane * r.planes;
+}
+
+// Whether each of its rows lies within one allocation.
+bool is_there(const sim::DeviceMemory& memory, const Rows& r, std::uint64_t row_bytes) {
+  for (std::uint64_t plane = 0; plane < r.planes; ++plane) {
+    for (std::uint64_t row = 0; row < r.rows; ++row) {
+      if (!memory.find(r.at(row, plane), row_bytes)) return false;
+    }
+  }
+  return true;
+}
+
+bool same_shape(const Rows& a, const Rows& b) {
+  return a.bytes == b.bytes && a.rows == b.rows && a.planes == b.planes;
+}
+
+}  // namespace
+
+// ---- memory that host and device share ----------------------------------------------------------
+
+std::unique_ptr<SharedMemory> SharedMemory::make(std::uint64_t address, std::uint64_t bytes) {
+  std::unique_ptr<SharedMemory> out(new SharedMemory);
+  out->address_ = address, out->size_ = bytes;
+  out->file_ = ::memfd_create("tilescope", MFD_CLOEXEC);
+  if (out->file_ < 0 || ::ftruncate(out->file_, static_cast<off_t>(bytes)) != 0) return nullptr;
+  void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, out->file_, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  out->bytes_ = static_cast<std::byte*>(mapped);
+  return out;
+}
+
+SharedMemory::~SharedMemory() {
+  if (bytes_) ::munmap(bytes_, size_);
+  if (file_ >= 0) ::close(file_);
+}
+
+// Page by page, so that of what the host leaves as it is the device still knows who wrote it.
+void SharedMemory::to_device(sim::DeviceMemory& memory) const {
+  const sim::Region* const region = memory.find(address_);
+  if (!region) return;
+  for (std::uint64_t at = 0; at < size_; at += page_bytes) {
+    const std::uint64_t n = std::min(page_bytes, size_ - at);
+    if (std::memcmp(region->data() + at, bytes_ + at, n) != 0 || region->any_undefined(at, n)) {
+      memory.copy_in(address_ + at, bytes_ + at, n);
+    }
+  }
+}
+
+void SharedMemory::to_host(const sim::DeviceMemory& memory) const {
+  const sim::Region* const region = memory.find(address_);
+  if (!region) return;
+  for (std::uint64_t at = 0; at < size_; at += page_bytes) {
+    const std::uint64_t n = std::min(page_bytes, size_ - at);
+    if (std::memcmp(region->data() + at, bytes_ + at, n) != 0) {
+      std::memcpy(bytes_ + at, region->data() + at, n);
+    }
+  }
+}
+
+void ExecCalls::shared_to_device() {
+  for (const auto& [address, block] : shared_) block->to_device(device_.memory());
+}
+void ExecCalls::shared_to_host() {
+  for (const auto& [address, block] : shared_) block->to_host(device_.memory());
+}
+
+// ---- to have and to give back -------------------------------------------------------------------
+
+DriverResult ExecCalls::allocate(wire::Reader& in, CallAnswer& answer) {
+  const auto bytes = in.get<std::uint64_t>();
+  const auto on = stream(in.get<std::uint64_t>());
+  if (!on) return DriverResult::invalid_handle;
+  if (bytes == 0) return DriverResult::invalid_value;
+  const auto address =
+      device_.memory().allocate(bytes, fmt::format("allocation {}", ++allocations_));
+  if (!address) return DriverResult::out_of_memory;
+  answer.out.put(*address);
+  return DriverResult::success;
+}
+
+DriverResult ExecCalls::allocate_host(wire::Reader& in, CallAnswer& answer) {
+  const auto bytes = in.get<std::uint64_t>();
+  std::uint64_t address = in.get<std::uint64_t>();
+  const bool managed = in.get<std::uint8_t>();
+  if (in.failed() || bytes == 0 || address % page_bytes) return DriverResult::invalid_value;
+  sim::DeviceMemory& memory = device_.memory();
+  const std::string name = managed ? "managed memory" : "host memory";
+  if (!address) {
+    const auto own = memory.allocate(bytes, name, page_bytes);
+    if (!own) return DriverResult::out_of_memory;
+    address = *own;
+  } else {
+    if (memory.limit() && (bytes > memory.limit() || memory.used() > memory.limit() - bytes)) {
+      return DriverResult::out_of_memory;
+    }
+    std::vector<std::byte> nothing(bytes);
+    if (!memory.place(sim::Region(sim::Region::Kind::buffer, name, address, std::move(nothing)))) {
+      return static_cast<DriverResult>(712);  // CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
+    }
+  }
+  auto block = SharedMemory::make(address, bytes);
+  if (!block) {
+    memory.release(address);
+    return DriverResult::out_of_memory;
+  }
+  answer.out.put(address);
+  answer.file = block->file();
+  shared_[address] = std::move(block);
+  return DriverResult::success;
+}
+
+DriverResult ExecCalls::release(wire::Reader& in, CallAnswer&) {
+  const auto address = in.get<std::uint64_t>();
+  in.get<std::uint64_t>();
+  if (in.get<bool>()) device_.order().host_waited_for_all();
+  shared_.erase(address);
+  return device_.memory().release(address) ? DriverResult::success : DriverResult::invalid_value;
+}
+
+DriverResult ExecCalls::find(wire::Reader& in, CallAnswer& answer) {
+  const sim::Region* const region = device_.memory().find(in.get<std::uint64_t>());
+  if (!region) return DriverResult::invalid_value;
+  answer.out.put(region->base()).put(region->size());
+  return DriverResult::success;
+}
+
+void ExecCalls::use(std::uint64_t stream, const char* what, const Rows& rows,
+                    std::uint64_t row_bytes, bool writes) {
+  for (std::uint64_t plane = 0; plane < rows.planes; ++plane) {
+    for (std::uint64_t row = 0; row < rows.rows; ++row) {
+      device_.use(stream, what, rows.at(row, plane), row_bytes, writes);
+    }
+  }
+}
+
+// ---- copies -------------------------------------------------------------------------------------
+
+DriverResult ExecCalls::copy_in(wire::Reader& in, CallAnswer&) {
+  const auto to = in.get<Rows>();
+  const auto on = stream(in.get<std::uint64_t>());
+  const bool waits = in.get<bool>();
+  const std::string_view bytes = in.text();
+  if (!on) return DriverResult::invalid_handle;
+  if (bytes_of(to) != bytes.size() || !is_there(device_.memory(), to, to.bytes)) {
+    return DriverResult::invalid_value;
+  }
+  const auto* from = reinterpret_cast<const std::byte*>(bytes.data());
+  for (std::uint64_t plane = 0; plane < to.planes; ++plane) {
+    for (std::uint64_t row = 0; row < to.rows; ++row, from += to.bytes) {
+      device_.memory().copy_in(to.at(row, plane), from, to.bytes);
+    }
+  }
+  order(*on);
+  use(*on, "a copy from the host", to, to.bytes, true);
+  if (waits) device_.order().host_waited_for_stream(*on);
+  return DriverResult::success;
+}
+
+DriverResult ExecCalls::copy_out(wire::Reader& in, CallAnswer& answer) {
+  const auto from = in.get<Rows>();
+  const auto on = stream(in.get<std::uint64_t>());
+  const bool waits = in.get<bool>();
+  if (!on) return DriverResult::invalid_handle;
+  const auto bytes = bytes_of(from);
+  if (!bytes || !is_there(device_.memory(), from, from.bytes)) return DriverResult::invalid_value;
+  std::string out(*bytes, '\0');
+  auto* to = reinterpret_cast<std::byte*>(out.data());
+  for (std::uint64_t plane = 0; plane < from.planes; ++plane) {
+    for (std::uint64_t row = 0; row < from.rows; ++row, to += from.bytes) {
+      device_.memory().copy_out(from.at(row, plane), to, from.bytes);
+    }
+  }
+  order(*on);
+  use(*on, "a copy to the host", from, from.bytes, false);
+  if (waits) device_.order().host_waited_for_stream(*on);
+  answer.out.put_text(out).put_text(device_.take_printed());
+  return DriverResult::success;
+}
+
+DriverResult ExecCalls::copy_within(wire::Reader& in, CallAnswer&) {
+  const auto to = in.get<Rows>();
+  const auto from = in.get<Rows>();
+  const auto on = stream(in.get<std::uint64_t>());
+  if (!on) return DriverResult::invalid_handle;
+  const auto bytes = bytes_of(to);
+  sim::DeviceMemory& memory = device_.memory();
+  if (!bytes || !same_shape(to, from) || !is_there(memory, to, to.bytes) ||
+      !is_there(memory, from, from.bytes)) {
+    return DriverResult::invalid_value;
+  }
+  order(*on);
+  use(*on, "a copy on the device", from, from.bytes, false);
+  use(*on, "a copy on the device", to, to.bytes, true);
+  for (std::uint64_t plane = 0; plane < to.planes; ++plane) {
+    for (std::uint64_t row = 0; row < to.rows; ++row) {
+      memory.copy(to.at(row, plane), from.at(row, plane), to.bytes);
+    }
+  }
+  device_.spend_on_bytes(*on, 2 * *bytes);
+  return DriverResult::success;
+}
+
+// `to.bytes` are elements of a row.
+DriverResult ExecCalls::fill(wire::Reader& in, CallAnswer&) {
+  const auto to = in.get<Rows>();
+  const auto value = in.get<std::uint32_t>();
+  const auto width = in.get<std::uint32_t>();
+  const auto on = stream(in.get<std::uint64_t>());
+  if (!on) return DriverResult::invalid_handle;
+  if ((width != 1 && width != 2 && width != 4) || to.bytes > (~std::uint64_t{0} >> 2) ||
+      to.rows > most_copied || to.planes != 1 ||
+      !is_there(device_.memory(), to, to.bytes * width)) {
+    return DriverResult::invalid_value;
+  }
+  order(*on);
+  use(*on, "a memset", to, to.bytes * width, true);
+  for (std::uint64_t row = 0; row < to.rows; ++row) {
+    device_.memory().fill(to.at(row, 0), to.bytes, value, width);
+  }
+  device_.spend_on_bytes(*on, to.rows * to.bytes * width);
+  return DriverResult::success;
+}
+
+// ---- tensor maps --------------------------------------------------------------------------------
+
+namespace {
+
+struct MapType {
+  DType dtype;
+  MapPacking packing = MapPacking::none;
+};
+// CUtensorMapDataType, from 0.
+constexpr MapType map_types[] = {{DType::u8},
+                                 {DType::u16},
+                                 {DType::u32},
+                                 {DType::i32},
+                                 {DType::u64},
+                                 {DType::i64},
+                                 {DType::f16},
+                                 {DType::f32},
+                                 {DType::f64},
+                                 {DType::bf16},
+                                 {DType::f32},
+                                 {DType::f32},
+                                 {DType::f32},
+                                 {DType::u8, MapPacking::b4x16},
+                                 {DType::u8, MapPacking::b4x16_p64},
+                                 {DType::u8, MapPacking::b6x16_p32}};
+
+std::optional<MapFields> fields_of(const wire::TensorMap& how) {
+  if (how.type >= std::size(map_types) || how.rank < 1 || how.rank > most_map_dims) return {};
+  if (how.interleave > 2 || how.swizzle > 6 || how.fill > 1) return {};
+  MapFields out;
+  out.address = how.address;
+  out.dtype = map_types[how.type].dtype;
+  out.packing = map_types[how.type].packing;
+  out.rank = how.rank;
+  out.interleave = static_cast<MapInterleave>(how.interleave);
+  out.swizzle = static_cast<MapSwizzle>(how.swizzle);
+  out.nan_fill = how.fill == 1;
+  for (std::uint32_t i = 0; i < how.rank; ++i) {
+    out.dims[i] = how.extent[i];
+    out.strides[i] = i == 0 ? out.element_bytes() : how.strides[i - 1];
+    out.box[i] = how.box[i];
+    out.steps[i] = how.element_strides[i];
+  }
+  if (how.im2col) {
+    PixelColumns pixels;
+    for (std::uint32_t i = 0; i + 2 < how.rank; ++i) {
+      pixels.lower[i] = how.lower[i], pixels.upper[i] = how.upper[i];
+    }
+    pixels.channels = how.channels, pixels.column = how.pixels;
+    out.pixels = pixels;
+  }
+  return out;
+}
+
+}  // namespace
+
+DriverResult ExecCalls::tensor_map(wire::Reader& in, CallAnswer& answer) {
+  const auto fields = fields_of(in.get<wire::TensorMap>());
+  if (!fields) return DriverResult::invalid_value;
+  if (const auto wrong = objection(*fields)) {
+    terminal_.say("tilescope: a tensor map was not made: " + *wrong);
+    return DriverResult::invalid_value;
+  }
+  const sim::MapBits bits = sim::encode(*fields);
+  answer.out.put_bytes(bits.data(), bits.size());
+  return DriverResult::success;
+}
+
+}  // namespace tilescope

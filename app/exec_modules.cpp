@@ -1,0 +1,297 @@
+// Modules and functions of a program under `tilescope exec`: which of its images runs here, and
+// what its functions need.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/descriptions.h"
+#include "app/exec_calls.h"
+#include "core/io/fatbin.h"
+#include "core/sim/machine/machine.h"
+
+namespace tilescope {
+namespace {
+
+constexpr int elf_bytes = 4;
+constexpr std::string_view elf_magic =
+    "\x7f"
+    "ELF";
+
+// CUfunction_attribute
+enum Attribute : int {
+  max_threads = 0,
+  shared_size = 1,
+  const_size = 2,
+  local_size = 3,
+  registers = 4,
+  ptx_version = 5,
+  binary_version = 6,
+  cache_mode = 7,
+  max_dynamic_shared = 8,
+  shared_carveout = 9,
+  cluster_must_be_set = 10,
+  cluster_x = 11,
+  cluster_y = 12,
+  cluster_z = 13,
+  larger_clusters = 14,
+  cluster_scheduling = 15,
+  attributes_end = 16,
+};
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
+}
+
+// Of a fat binary the PTX that a driver would take: the newest that the chip runs.
+std::optional<std::string> newest_ptx(std::vector<FatbinEntry> entries,
+                                      const DeviceDescription& device, std::string& name,
+                                      std::string& wrong) {
+  std::stable_sort(entries.begin(), entries.end(),
+                   [](const FatbinEntry& a, const FatbinEntry& b) { return a.chip > b.chip; });
+  std::string chips;
+  for (FatbinEntry& entry : entries) {
+    if (entry.kind == FatbinEntry::Kind::machine_code) {
+      if (entry.chip) chips += fmt::format("{}sm_{}", chips.empty() ? "" : ", ", entry.chip);
+    }
+    if (entry.kind != FatbinEntry::Kind::ptx) continue;
+    const Outcome<std::string> target = target_for(device, entry.text);
+    if (target) {
+      if (!entry.name.empty()) name = entry.name;
+      return std::move(entry.text);
+    }
+    if (wrong.empty()) wrong = target.error().sentence;
+  }
+  if (wrong.empty()) {
+    wrong = fmt::format(
+        "it holds machine code{} and no PTX, which is what runs here. Build it with PTX: nvcc's "
+        "-arch=sm_{}{} has both, and so has -gencode arch=compute_NN,code=compute_NN beside what "
+        "is "
+        "there",
+        chips.empty() ? "" : " for " + chips, device.major, device.minor);
+  }
+  return {};
+}
+
+}  // namespace
+
+// The PTX of one image: a text, or what a fat binary has; nothing, and why.
+std::optional<std::string> ExecCalls::image_text(std::string_view image, std::string& name,
+                                                 std::string& wrong) const {
+  if (image.substr(0, elf_bytes) == elf_magic) {
+    FatbinEntry code;
+    code.kind = FatbinEntry::Kind::machine_code;
+    return newest_ptx({code}, device_.description(), name, wrong);
+  }
+  if (fatbin_bytes(bytes_of(image)) == 0) return std::string(image);
+  Outcome<std::vector<FatbinEntry>> entries = read_fatbin(bytes_of(image), name);
+  if (!entries) {
+    wrong = entries.error().sentence;
+    return {};
+  }
+  return newest_ptx(std::move(*entries), device_.description(), name, wrong);
+}
+
+DriverResult ExecCalls::module_load(wire::Reader& in, CallAnswer& answer) {
+  in.text();
+  const auto count = in.get<std::uint32_t>();
+  Program program;
+  std::string wrong;
+  bool found = false;
+  for (std::uint32_t i = 0; i < count && !in.failed(); ++i) {
+    std::string name = ++modules_ == 1 ? program_ : fmt::format("{}.{}", program_, modules_);
+    std::optional<std::string> text = image_text(in.text(), name, wrong);
+    if (!text) continue;  // of several that are linked, those without PTX are somebody's library
+    if (!std::exchange(found, true)) {
+      program.name = std::move(name), program.ptx = std::move(*text);
+    } else {
+      program.linked.push_back({std::move(name), std::move(*text)});
+    }
+  }
+  if (in.failed()) return DriverResult::invalid_value;
+  const auto refuse = [&](DriverResult result, const std::string& why) {
+    terminal_.say(fmt::format("tilescope: a module of {} was not loaded: {}", program_, why));
+    answer.out.put(std::uint64_t{0}).put_text(why);
+    return result;
+  };
+  if (!found) return refuse(DriverResult::no_binary_for_gpu, wrong + ".");
+  const SimulatedDevice::Loading loading = device_.load(std::move(program));
+  if (loading.result != DriverResult::success) return refuse(loading.result, loading.sentence);
+  answer.out.put(loading.module).put_text("");
+  return DriverResult::success;
+}
+
+DriverResult ExecCalls::module_unload(wire::Reader& in, CallAnswer&) {
+  const auto handle = in.get<std::uint64_t>();
+  const DriverResult result = device_.unload(handle);
+  if (result == DriverResult::success) {
+    std::erase_if(functions_, [&](const auto& each) { return each.second.module == handle; });
+  }
+  return result;
+}
+
+DriverResult ExecCalls::module_function(wire::Reader& in, CallAnswer& answer) {
+  const auto module = in.get<std::uint64_t>();
+  const std::string_view name = in.text();
+  sim::Module* const from = device_.module(module);
+  if (!from) return DriverResult::invalid_handle;
+  const auto entry = from->entry(name);
+  if (!entry || (*entry)->name != name) return DriverResult::not_found;
+  auto found = std::find_if(functions_.begin(), functions_.end(), [&](const auto& each) {
+    return each.second.module == module && each.second.entry == *entry;
+  });
+  if (found == functions_.end()) {
+    found = functions_.emplace(new_handle(), Function{module, *entry, {}}).first;
+  }
+  const auto& parameters = (*entry)->parameters;
+  answer.out.put(found->first).put(static_cast<std::uint32_t>(parameters.size()));
+  for (const ptx::Parameter& p : parameters) answer.out.put(wire::Parameter{p.offset, p.bytes});
+  answer.out.put((*entry)->parameter_bytes);
+  return DriverResult::success;
+}
+
+DriverResult ExecCalls::module_functions(wire::Reader& in, CallAnswer& answer) {
+  const sim::Module* const from = device_.module(in.get<std::uint64_t>());
+  if (!from) return DriverResult::invalid_handle;
+  const auto names = from->entries();
+  answer.out.put(static_cast<std::uint32_t>(names.size()));
+  for (const std::string_view name : names) answer.out.put_text(name);
+  return DriverResult::success;
+}
+
+DriverResult ExecCalls::module_variable(wire::Reader& in, CallAnswer& answer) {
+  const sim::Module* const from = device_.module(in.get<std::uint64_t>());
+  if (!from) return DriverResult::invalid_handle;
+  const ptx::Placed* const placed = from->variable(in.text());
+  if (!placed) return DriverResult::not_found;
+  answer.out.put(placed->address).put(placed->variable.bytes);
+  return DriverResult::success;
+}
+
+// ---- functions ----------------------------------------------------------------------------------
+
+ExecCalls::Function* ExecCalls::function(std::uint64_t handle) {
+  const auto found = functions_.find(handle);
+  return found == functions_.end() ? nullptr : &found->second;
+}
+
+std::uint64_t ExecCalls::shared_bytes(const Function& f) {
+  const auto program = device_.program(f.module, *f.entry);
+  return program ? program->shared_bytes : 0;
+}
+
+DriverResult ExecCalls::function_get(wire::Reader& in, CallAnswer& answer) {
+  const Function* const f = function(in.get<std::uint64_t>());
+  const auto attribute = in.get<std::int32_t>();
+  if (!f) return DriverResult::invalid_handle;
+  const DeviceDescription& device = device_.description();
+  const int version = 10 * device.major + device.minor;
+  const auto set = f->attributes.find(attribute);
+  std::int32_t value = set == f->attributes.end() ? 0 : set->second;
+  const auto& maximum = f->entry->maximum_block;
+  const std::uint32_t bound = maximum[0] * std::max(maximum[1], 1u) * std::max(maximum[2], 1u);
+  switch (attribute) {
+    case max_threads:
+      value = static_cast<std::int32_t>(bound ? std::min(bound, 1024u) : 1024u);
+      break;
+    case shared_size:
+      value = static_cast<std::int32_t>(shared_bytes(*f));
+      break;
+    case local_size:
+      if (const auto program = device_.program(f->module, *f->entry)) {
+        value = static_cast<std::int32_t>(program->local_bytes);
+      }
+      break;
+    case registers:  // ptxas says it, and there is none here
+      value =
+          static_cast<std::int32_t>(f->entry->maximum_registers ? f->entry->maximum_registers : 32);
+      break;
+    case ptx_version:
+    case binary_version:
+      value = version;
+      break;
+    case max_dynamic_shared:
+      if (set == f->attributes.end()) {
+        value = static_cast<std::int32_t>(49152 - std::min<std::uint64_t>(49152, shared_bytes(*f)));
+      }
+      break;
+    case cluster_must_be_set:
+      break;
+    case cluster_x:
+    case cluster_y:
+    case cluster_z:
+      if (set == f->attributes.end()) {
+        value = static_cast<std::int32_t>(
+            f->entry->required_cluster[static_cast<std::size_t>(attribute - cluster_x)]);
+      }
+      break;
+    default:
+      if (attribute < 0 || attribute >= attributes_end) return DriverResult::invalid_value;
+  }
+  answer.out.put(value);
+  return DriverResult::success;
+}
+
+DriverResult ExecCalls::function_set(wire::Reader& in, CallAnswer&) {
+  Function* const f = function(in.get<std::uint64_t>());
+  const auto attribute = in.get<std::int32_t>(), value = in.get<std::int32_t>();
+  if (!f) return DriverResult::invalid_handle;
+  if (attribute == max_dynamic_shared) {
+    const std::int64_t most = static_cast<std::int64_t>(device_.description().block_shared) -
+                              static_cast<std::int64_t>(shared_bytes(*f));
+    if (value < 0 || value > most) return DriverResult::invalid_value;
+  } else if (attribute < shared_carveout || attribute >= attributes_end) {
+    return DriverResult::invalid_value;
+  }
+  f->attributes[attribute] = value;
+  return DriverResult::success;
+}
+
+// ---- how many blocks there is room for: by threads, blocks and shared memory; how many registers
+// a chip's code takes is not known
+// ------------------------------------------------------------------
+
+int ExecCalls::blocks_of_sm(const Function& f, std::uint64_t threads,
+                            std::uint64_t dynamic_shared) {
+  const DeviceDescription& device = device_.description();
+  if (threads == 0 || threads > 1024) return 0;
+  const std::uint64_t shared = shared_bytes(f) + dynamic_shared;
+  if (shared > device.block_shared) return 0;
+  const std::uint64_t whole_warps = (threads + 31) / 32 * 32;
+  return static_cast<int>(
+      std::min({std::uint64_t{device.blocks}, device.threads / whole_warps,
+                device.shared / std::max<std::uint64_t>(1, shared + device.reserved)}));
+}
+
+DriverResult ExecCalls::occupancy(wire::Reader& in, CallAnswer& answer) {
+  const Function* const f = function(in.get<std::uint64_t>());
+  const auto threads = in.get<std::int32_t>();
+  const auto dynamic = in.get<std::uint64_t>();
+  if (!f) return DriverResult::invalid_handle;
+  if (threads <= 0) return DriverResult::invalid_value;
+  answer.out.put(
+      static_cast<std::int32_t>(blocks_of_sm(*f, static_cast<std::uint64_t>(threads), dynamic)));
+  return DriverResult::success;
+}
+
+DriverResult ExecCalls::clusters(wire::Reader& in, CallAnswer& answer) {
+  struct Shape {
+    std::uint32_t of[3];
+  };
+  const Function* const f = function(in.get<std::uint64_t>());
+  const auto shape = in.get<Shape>();
+  const auto threads = in.get<std::uint32_t>();
+  const auto dynamic = in.get<std::uint64_t>();
+  if (!f) return DriverResult::invalid_handle;
+  const auto larger = f->attributes.find(larger_clusters);
+  const bool may = larger != f->attributes.end() && larger->second;
+  const std::int32_t largest = device_.description().major < 9 ? 1 : may ? 16 : 8;
+  const std::uint64_t size = std::uint64_t{shape.of[0]} * shape.of[1] * shape.of[2];
+  const int blocks = blocks_of_sm(*f, threads, dynamic);
+  const std::uint64_t all = static_cast<std::uint64_t>(blocks) * device_.description().processors;
+  answer.out.put(blocks ? largest : 0);
+  answer.out.put(static_cast<std::int32_t>(
+      size == 0 || size > static_cast<std::uint64_t>(largest) ? 0 : all / size));
+  return DriverResult::success;
+}
+
+}  // namespace tilescope
