@@ -195,6 +195,16 @@ TEST_F(Lessons, ViewsAreToldInCharacters) {
   shows("algebra", "3", {"one must divide"}, "do open layout composition((4,6):(1,5), 4:3)\n");
 }
 
+// The way there takes longer than a few frames of the window.
+TEST_F(Lessons, AViewIsToldWhenItsMachineHasArrived) {
+  const Ended told = run({"lesson", "layouts", "--step", "1"},
+                         "do open hgemm_v4 --m 512 --n 512 --k 512\ndo select source\n"
+                         "do go 2000\n");
+  EXPECT_FALSE(has(told.out, "is stepping")) << told.out;
+  EXPECT_TRUE(has(told.out, "  cycle 2,0")) << told.out;
+  EXPECT_TRUE(has(told.out, "multiply_tile")) << told.out;
+}
+
 TEST_F(Lessons, TheListIsInOrderAndListsAgreeWithIt) {
   std::vector<std::string> names;
   for (const Json& lesson : list()) names.push_back(lesson["name"]);
