@@ -25,6 +25,7 @@
 #include "viz/session/lesson_state.h"
 #include "viz/session/panels.h"
 #include "viz/session/result_view.h"
+#include "viz/session/seek.h"
 #include "viz/session/view_page.h"
 #include "viz/session/views.h"
 
@@ -233,6 +234,7 @@ class Reading {
         workshop_.wait_check();
         take_check(session_, workshop_);
       }
+      arrive();
       print(wrapped(answer ? session_.message.text : answer.error().sentence));
       if (!answer) return;
       if (session_.problem) return print(wrapped(session_.problem->sentence));
@@ -278,8 +280,14 @@ class Reading {
     }
   }
 
+  // The machine is where the view has it; the window shows it on its way.
+  void arrive() {
+    while (seeking(session_)) seek_on(session_, workshop_, 1000);
+  }
+
   // What the window would show beside the lesson.
   void show_view() {
+    arrive();
     const ViewState& state = session_.state;
     if (state.view == ViewName::layout) {
       if (state.layout) show_grids(*state.layout, layout_choice(session_));

@@ -56,8 +56,8 @@
 //     step_read(CYCLE)             its k-step, or none
 //     waits_for(WARP, CYCLE)       the barrier that a warp waits for, or none
 //     stages_of()                  how many stages the ring has
-//     bound_of()                   what bounds it; may be answered before the run, and is judged
-//                                  then
+//     bound_of([WORD...])          what bounds it; may be answered before the run, and is judged
+//                                  then. WORDs are those that are offered, all where none is named
 //     stuck_barrier() stuck_warp() of a deadlock: a barrier that somebody waits for; one who does
 //     stuck_barrier(cause)         the one for which nobody is left: others are waited for because
 //                                  of it

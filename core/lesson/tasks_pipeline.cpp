@@ -291,12 +291,9 @@ constexpr std::array<Bound, 10> kBounds = {{{"launch", "launch overhead"},
 
 class BoundOf : public Task {
  public:
-  explicit BoundOf(Facts facts) : facts_(std::move(facts)) {}
+  BoundOf(Facts facts, std::string words) : facts_(std::move(facts)), words_(std::move(words)) {}
   AnswerForm form() const override { return AnswerForm::word; }
-  std::string form_words() const override {
-    return "one of tensor, shared, L2, memory, loads, products, handover, epilogue, "
-           "launch or latency";
-  }
+  std::string form_words() const override { return words_; }
   bool predicts() const override { return !facts_; }
   Outcome<Reply> solution() const override {
     if (!facts_) return not_run();
@@ -315,9 +312,24 @@ class BoundOf : public Task {
 
  private:
   Facts facts_;
+  std::string words_;  // what a learner is told that an answer may be
 };
 Made make_bound_of(Operands& operands) {
-  return made<BoundOf>(operands, operands.evidence().facts);
+  if (operands.count() == 0) {
+    return made<BoundOf>(operands, operands.evidence().facts,
+                         "one of tensor, shared, L2, memory, loads, products, handover, epilogue, "
+                         "launch or latency");
+  }
+  std::string words = "one of ";
+  for (std::size_t i = 0; i < operands.count(); ++i) {
+    const std::string word = plain_word(operands.words(i));
+    const bool known = std::any_of(kBounds.begin(), kBounds.end(), [&](const Bound& bound) {
+      return bound.word == lower_case(word);
+    });
+    if (!known) operands.fail(fmt::format("A run is never said to be bound by `{}`.", word));
+    words += fmt::format("{}{}", i == 0 ? "" : i + 1 < operands.count() ? ", " : " or ", word);
+  }
+  return made<BoundOf>(operands, operands.evidence().facts, words);
 }
 
 // --- what went wrong ----------------------------------------------------------------------------
@@ -509,7 +521,7 @@ constexpr std::array kRows = {
     TaskRow{"step_read", 1, 1, make_step_read},
     TaskRow{"waits_for", 2, 2, make_waits_for},
     TaskRow{"stages_of", 0, 0, make_stages_of},
-    TaskRow{"bound_of", 0, 0, make_bound_of},
+    TaskRow{"bound_of", 0, kBounds.size(), make_bound_of},
     TaskRow{"stuck_barrier", 0, 1, make_stuck_barrier},
     TaskRow{"stuck_warp", 0, 0, make_stuck_warp},
     TaskRow{"fault_line", 0, 0, make_fault_line},

@@ -78,7 +78,7 @@ TEST(MemoryTasksToo, OperandsThatMakeNoTaskAreRefused) {
         "desc_field(start, 8)", "desc_field(sbo, 128)", "idesc_of(f32, f64, f16, 128, 128)",
         "idesc_of(f32, f16, f16, 100, 128)", "choice_of(a, a)", "number_of(x)", "coordinate_is(7)",
         "coordinate_is(((1,2),3))", "faster_than(k, 0, --tile 8x8)", "faster_than(k, 50)",
-        "stuck_barrier(all)"}) {
+        "stuck_barrier(all)", "bound_of(tensor, luck)"}) {
     EXPECT_FALSE(make_task(bad, {}).ok()) << bad;
   }
 }
@@ -212,6 +212,16 @@ TEST(RunTasksToo, OthersAreRightToo) {
   EXPECT_FALSE(right("bug_line(longer.cu)", "1"));
   EXPECT_TRUE(right("order_of(o)", "CBA"));
   EXPECT_TRUE(right("bound_of()", " Loads "));
+}
+
+// The words that are offered do not bound what is right.
+TEST(RunTasksToo, ABoundIsOneOfTheWordsThatAreOffered) {
+  const auto form = [](const std::string& checker) {
+    return (*make_task(checker, {}))->form_words();
+  };
+  EXPECT_EQ(form("bound_of(tensor, L2, memory)"), "one of tensor, L2 or memory");
+  EXPECT_NE(form("bound_of()").find("handover"), std::string::npos);
+  EXPECT_EQ(judge(asked("bound_of(tensor, L2)"), "loads", ran()).is, Judgement::Is::right);
 }
 
 TEST(RunTasksToo, WhatIsToBePutInOrderIsListed) {
