@@ -67,16 +67,11 @@ std::optional<Error> Stage::do_to_the_end(std::string_view command) {
     if (session_.edit.building) {
       workshop_.wait_build();
       take_build(session_, workshop_);
-    } else if (session_.running) {
-      workshop_.wait();
-      take_result(session_, workshop_);
-    } else if (busy(session_)) {
-      seek_on(session_, workshop_, 1000);
-    } else if (session_.course.check) {
+    } else if (!busy(session_) && session_.course.check) {
       workshop_.wait_check();
       take_check(session_, workshop_);
     }
-    continue_script(session_, workshop_);
+    finish_commands(session_, workshop_);
   }
   if (!session_.message.failed) return {};
   // Of a text that does not compile the view shows what is wrong.

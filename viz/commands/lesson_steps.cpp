@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "viz/commands/commands.h"
 #include "viz/commands/overlay_sheets.h"
+#include "viz/commands/script.h"
 #include "viz/session/lesson_evidence.h"
 
 namespace tilescope {
@@ -67,15 +70,14 @@ Outcome<std::shared_ptr<const LessonPage>> sheet_of(const Session& session, Back
   return std::shared_ptr<const LessonPage>(std::move(sheet));
 }
 
-// Each command to its end, a run included: the next one may be about what it leaves.
+// Each command to its end, a run and the machine's way included: the next one may be about what it
+// leaves.
 std::optional<Error> set_view(Session& session, Backend& backend,
                               const std::vector<std::string>& commands) {
   for (const std::string& command : commands) {
     const auto answer = execute(session, backend, command);
     if (!answer) return answer.error();
-    if (!session.running) continue;
-    backend.wait();
-    take_result(session, backend);
+    if (auto error = finish_commands(session, backend)) return error;
     if (session.run_error) return session.run_error;
   }
   return {};
@@ -95,6 +97,8 @@ void clear_view(Session& session, Backend& backend) {
   clear.lesson = session.state.lesson;
   session.state = std::move(clear);
   session.playing = false;
+  session.seek.reset();
+  session.run_error.reset();
   forget_passing(session);
 }
 
@@ -102,10 +106,12 @@ void clear_view(Session& session, Backend& backend) {
 std::optional<Error> set_view_at_once(Session& session, Backend& backend,
                                       const std::vector<std::string>& commands) {
   std::vector<Step> past = session.past, future = session.future;
+  Script script = std::exchange(session.script, {});  // that the step itself is a line of
   clear_view(session, backend);
   const std::optional<Error> problem = set_view(session, backend, commands);
   session.past = std::move(past);
   session.future = std::move(future);
+  session.script = std::move(script);
   return problem;
 }
 

@@ -42,4 +42,21 @@ bool continue_script(Session& session, Backend& backend) {
   return true;
 }
 
+std::optional<Error> finish_commands(Session& session, Backend& backend) {
+  constexpr double piece = 1000;  // milliseconds
+  while (session.running || seeking(session) || !session.script.lines.empty()) {
+    if (session.running) {
+      backend.wait();
+      take_result(session, backend);
+    } else if (seeking(session)) {
+      seek_on(session, backend, piece);
+    } else if (session.edit.building) {  // lines wait for it
+      backend.wait_build();
+      take_build(session, backend);
+    }
+    if (auto error = go_on(session, backend)) return error;
+  }
+  return {};
+}
+
 }  // namespace tilescope

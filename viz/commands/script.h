@@ -8,6 +8,7 @@
 // The first command that is refused ends it; its sentence is the session's message.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,5 +23,9 @@ Outcome<std::string> start_script(Session& session, Backend& backend,
                                   std::vector<std::string> lines);
 // Goes on if there is something to go on with and no run in progress; true if it did.
 bool continue_script(Session& session, Backend& backend);
+// Waits until what commands began has ended: a run, the machine's way to a place, and the lines
+// that wait for them (`compare` leaves some). Answers what such a line was refused with; how a run
+// ended is in Session.
+std::optional<Error> finish_commands(Session& session, Backend& backend);
 
 }  // namespace tilescope
