@@ -6,13 +6,13 @@
 namespace tilescope {
 namespace {
 
-struct Fact {
+struct ChipLimit {
   int attribute;  // CUdevice_attribute
   std::int32_t value;
 };
 
 // Besides what the description says.
-constexpr Fact facts[] = {
+constexpr ChipLimit chip_limits[] = {
     {1, 1024},         // threads of a block
     {2, 1024},         // x of a block
     {3, 1024},         // y
@@ -69,8 +69,8 @@ DriverResult ExecCalls::device_attribute(wire::Reader& in, CallAnswer& answer) {
   const auto number = [](double value) { return static_cast<std::int32_t>(value); };
   if (attribute <= 0 || attribute > 200) return DriverResult::invalid_value;
   std::int32_t value = 0;
-  for (const Fact& fact : facts) {
-    if (fact.attribute == attribute) value = fact.value;
+  for (const ChipLimit& limit : chip_limits) {
+    if (limit.attribute == attribute) value = limit.value;
   }
   switch (attribute) {
     case 12:  // registers of a block
