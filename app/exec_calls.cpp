@@ -12,8 +12,8 @@ constexpr std::uint64_t all_streams = ~std::uint64_t{0};
 constexpr std::uint64_t legacy_stream = 1,
                         per_thread_stream = 2;      // CU_STREAM_LEGACY, ..._PER_THREAD
 constexpr std::uint32_t non_blocking = 1;           // CU_STREAM_NON_BLOCKING
+constexpr std::uint32_t disable_timing = 2;         // CU_EVENT_DISABLE_TIMING
 constexpr std::uint64_t shared_by_default = 49152;  // a block's, unless the function asks for more
-constexpr int max_dynamic_shared = 8;               // CU_FUNC_ATTRIBUTE_...
 
 }  // namespace
 
@@ -156,7 +156,7 @@ DriverResult ExecCalls::launch(wire::Reader& in, CallAnswer&) {
   request.stream = *on;
   if (request.grid.count() == 0 || request.block.count() == 0) return DriverResult::invalid_value;
   const std::uint64_t fixed = how.dynamic_shared ? shared_bytes(*f) : 0;
-  const auto asked = f->attributes.find(max_dynamic_shared);
+  const auto asked = f->attributes.find(function_attribute::max_dynamic_shared);
   const std::uint64_t most = std::max<std::uint64_t>(
       fixed < shared_by_default ? shared_by_default - fixed : 0,
       asked == f->attributes.end() ? 0 : static_cast<std::uint64_t>(asked->second));
@@ -238,9 +238,10 @@ DriverResult ExecCalls::stream_destroy(wire::Reader& in, CallAnswer&) {
 
 // ---- events -------------------------------------------------------------------------------------
 
-DriverResult ExecCalls::event_create(wire::Reader&, CallAnswer& answer) {
+DriverResult ExecCalls::event_create(wire::Reader& in, CallAnswer& answer) {
+  const auto flags = in.get<std::uint32_t>();
   const std::uint64_t handle = new_handle();
-  events_[handle] = {};
+  events_[handle].timed = !(flags & disable_timing);
   answer.out.put(handle);
   return DriverResult::success;
 }
@@ -276,7 +277,9 @@ DriverResult ExecCalls::event_elapsed(wire::Reader& in, CallAnswer& answer) {
   const auto begin = events_.find(in.get<std::uint64_t>());
   const auto end = events_.find(in.get<std::uint64_t>());
   if (begin == events_.end() || end == events_.end()) return DriverResult::invalid_handle;
-  if (!begin->second.time || !end->second.time) return DriverResult::invalid_handle;
+  for (const auto& event : {begin, end}) {
+    if (!event->second.time || !event->second.timed) return DriverResult::invalid_handle;
+  }
   answer.out.put(static_cast<float>(1e3 * (*end->second.time - *begin->second.time)));
   return DriverResult::success;
 }

@@ -21,6 +21,29 @@
 
 namespace tilescope {
 
+// CUfunction_attribute
+namespace function_attribute {
+enum Attribute : int {
+  max_threads = 0,
+  shared_size = 1,
+  const_size = 2,
+  local_size = 3,
+  registers = 4,
+  ptx_version = 5,
+  binary_version = 6,
+  cache_mode = 7,
+  max_dynamic_shared = 8,
+  shared_carveout = 9,
+  cluster_must_be_set = 10,
+  cluster_x = 11,
+  cluster_y = 12,
+  cluster_z = 13,
+  larger_clusters = 14,
+  cluster_scheduling = 15,
+  attributes_end = 16,
+};
+}  // namespace function_attribute
+
 struct CallAnswer {
   DriverResult result = DriverResult::success;
   wire::Writer out;
@@ -73,6 +96,7 @@ class ExecCalls {
   };
   struct Event {
     std::optional<double> time;  // nothing: not recorded
+    bool timed = true;           // may be asked for
   };
   struct Stream {
     bool blocking = true;  // works before and behind the default stream
@@ -125,7 +149,7 @@ class ExecCalls {
   // Static shared memory of an entry, bytes; nothing where it cannot be decoded.
   std::uint64_t shared_bytes(const Function& function);
   std::optional<std::string> image_text(std::string_view image, std::string& name,
-                                        std::string& wrong) const;
+                                        std::string& wrong, bool& is_ptx) const;
   int blocks_of_sm(const Function& function, std::uint64_t threads, std::uint64_t dynamic_shared);
   // The stream by the handle that a program uses for it; nothing: there is none.
   std::optional<std::uint64_t> stream(std::uint64_t handle);

@@ -17,27 +17,6 @@ constexpr std::string_view elf_magic =
     "\x7f"
     "ELF";
 
-// CUfunction_attribute
-enum Attribute : int {
-  max_threads = 0,
-  shared_size = 1,
-  const_size = 2,
-  local_size = 3,
-  registers = 4,
-  ptx_version = 5,
-  binary_version = 6,
-  cache_mode = 7,
-  max_dynamic_shared = 8,
-  shared_carveout = 9,
-  cluster_must_be_set = 10,
-  cluster_x = 11,
-  cluster_y = 12,
-  cluster_z = 13,
-  larger_clusters = 14,
-  cluster_scheduling = 15,
-  attributes_end = 16,
-};
-
 std::span<const std::byte> bytes_of(std::string_view text) {
   return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
 }
@@ -66,7 +45,7 @@ std::optional<std::string> newest_ptx(std::vector<FatbinEntry> entries,
         "it holds machine code{} and no PTX, which is what runs here. Build it with PTX: nvcc's "
         "-arch=sm_{}{} has both, and so has -gencode arch=compute_NN,code=compute_NN beside what "
         "is "
-        "there",
+        "there.",
         chips.empty() ? "" : " for " + chips, device.major, device.minor);
   }
   return {};
@@ -76,13 +55,20 @@ std::optional<std::string> newest_ptx(std::vector<FatbinEntry> entries,
 
 // The PTX of one image: a text, or what a fat binary has; nothing, and why.
 std::optional<std::string> ExecCalls::image_text(std::string_view image, std::string& name,
-                                                 std::string& wrong) const {
+                                                 std::string& wrong, bool& is_ptx) const {
   if (image.substr(0, elf_bytes) == elf_magic) {
     FatbinEntry code;
     code.kind = FatbinEntry::Kind::machine_code;
     return newest_ptx({code}, device_.description(), name, wrong);
   }
-  if (fatbin_bytes(bytes_of(image)) == 0) return std::string(image);
+  if (fatbin_bytes(bytes_of(image)) == 0) {
+    std::string text(image);
+    const Outcome<std::string> target = target_for(device_.description(), text);
+    if (target) return text;
+    wrong = target.error().sentence;
+    is_ptx = true;
+    return {};
+  }
   Outcome<std::vector<FatbinEntry>> entries = read_fatbin(bytes_of(image), name);
   if (!entries) {
     wrong = entries.error().sentence;
@@ -96,10 +82,10 @@ DriverResult ExecCalls::module_load(wire::Reader& in, CallAnswer& answer) {
   const auto count = in.get<std::uint32_t>();
   Program program;
   std::string wrong;
-  bool found = false;
+  bool found = false, is_ptx = false;
   for (std::uint32_t i = 0; i < count && !in.failed(); ++i) {
     std::string name = ++modules_ == 1 ? program_ : fmt::format("{}.{}", program_, modules_);
-    std::optional<std::string> text = image_text(in.text(), name, wrong);
+    std::optional<std::string> text = image_text(in.text(), name, wrong, is_ptx);
     if (!text) continue;  // of several that are linked, those without PTX are somebody's library
     if (!std::exchange(found, true)) {
       program.name = std::move(name), program.ptx = std::move(*text);
@@ -113,7 +99,9 @@ DriverResult ExecCalls::module_load(wire::Reader& in, CallAnswer& answer) {
     answer.out.put(std::uint64_t{0}).put_text(why);
     return result;
   };
-  if (!found) return refuse(DriverResult::no_binary_for_gpu, wrong + ".");
+  if (!found) {
+    return refuse(is_ptx ? DriverResult::invalid_ptx : DriverResult::no_binary_for_gpu, wrong);
+  }
   const SimulatedDevice::Loading loading = device_.load(std::move(program));
   if (loading.result != DriverResult::success) return refuse(loading.result, loading.sentence);
   answer.out.put(loading.module).put_text("");
@@ -180,6 +168,7 @@ std::uint64_t ExecCalls::shared_bytes(const Function& f) {
 }
 
 DriverResult ExecCalls::function_get(wire::Reader& in, CallAnswer& answer) {
+  using namespace function_attribute;
   const Function* const f = function(in.get<std::uint64_t>());
   const auto attribute = in.get<std::int32_t>();
   if (!f) return DriverResult::invalid_handle;
@@ -232,6 +221,7 @@ DriverResult ExecCalls::function_get(wire::Reader& in, CallAnswer& answer) {
 }
 
 DriverResult ExecCalls::function_set(wire::Reader& in, CallAnswer&) {
+  using namespace function_attribute;
   Function* const f = function(in.get<std::uint64_t>());
   const auto attribute = in.get<std::int32_t>(), value = in.get<std::int32_t>();
   if (!f) return DriverResult::invalid_handle;
@@ -282,7 +272,7 @@ DriverResult ExecCalls::clusters(wire::Reader& in, CallAnswer& answer) {
   const auto threads = in.get<std::uint32_t>();
   const auto dynamic = in.get<std::uint64_t>();
   if (!f) return DriverResult::invalid_handle;
-  const auto larger = f->attributes.find(larger_clusters);
+  const auto larger = f->attributes.find(function_attribute::larger_clusters);
   const bool may = larger != f->attributes.end() && larger->second;
   const std::int32_t largest = device_.description().major < 9 ? 1 : may ? 16 : 8;
   const std::uint64_t size = std::uint64_t{shape.of[0]} * shape.of[1] * shape.of[2];

@@ -11,6 +11,8 @@
 #include <set>
 #include <utility>
 
+#include "app/cuda/contexts.h"
+
 namespace tilescope::standin {
 namespace {
 
@@ -122,8 +124,14 @@ CUresult connect() {
   return connected_process ? CUDA_SUCCESS : open_socket();
 }
 
+// Whether a call is about what a context holds. Libraries need none, and a module is one here.
+static bool needs_context(Call call) {
+  return (call >= Call::launch && call < Call::tensor_map) || call == Call::synchronize;
+}
+
 CUresult Question::ask() {
   if (!is_connected()) return CUDA_ERROR_NOT_INITIALIZED;
+  if (needs_context(call_) && !current_context()) return CUDA_ERROR_INVALID_CONTEXT;
   if (is_forked()) return refuse_fork();
   const std::lock_guard lock(one_at_a_time);
   const CUresult result = exchange(call_, operands_.bytes, answer_, file_);

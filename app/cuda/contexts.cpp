@@ -222,7 +222,7 @@ TILESCOPE_CUDA cuCtxSynchronize_v2(CUcontext context) {
 
 namespace {
 // CUlimit: the stack, printf's buffer, the heap, two of dynamic parallelism, L2's grain and share.
-std::array<std::size_t, 10> limits = {1024, 1 << 20, 8 << 20, 2, 2048, 64, 0, 0, 0, 0};
+std::array<std::size_t, 10> limits = {1024, 8650752, 8 << 20, 2, 2048, 64, 0, 0, 0, 0};
 int cache_config = 0, shared_config = 0;
 }  // namespace
 

@@ -40,6 +40,8 @@ using CUgraphExec = CUgraphExec_st*;
 namespace tilescope::standin {
 namespace {
 
+constexpr auto illegal_state = static_cast<CUresult>(401);  // CUDA_ERROR_ILLEGAL_STATE
+
 struct Capture {
   CUgraph graph = nullptr;
   CUstream origin = nullptr;
@@ -158,8 +160,7 @@ bool wait_captured(CUstream stream, CUevent event) {
 TILESCOPE_CUDA cuStreamBeginCapture_v2(CUstream stream, int) {
   const Lock lock(graphs_mutex);
   static std::uint64_t next = 1;
-  if (capture_of(stream))
-    return static_cast<CUresult>(903);  // STREAM_CAPTURE_MERGE or illegal state
+  if (capture_of(stream)) return illegal_state;
   captured_streams()[stream] = std::make_shared<Capture>(Capture{new_graph(), stream, next++});
   return CUDA_SUCCESS;
 }
@@ -168,7 +169,7 @@ TILESCOPE_CUDA cuStreamEndCapture(CUstream stream, CUgraph* graph) {
   const Lock lock(graphs_mutex);
   const auto capture = capture_of(stream);
   if (!graph) return CUDA_ERROR_INVALID_VALUE;
-  if (!capture || capture->origin != stream) return static_cast<CUresult>(901);
+  if (!capture || capture->origin != stream) return illegal_state;
   *graph = capture->graph;
   std::erase_if(captured_streams(), [&](const auto& each) { return each.second == capture; });
   std::erase_if(captured_events(), [&](const auto& each) { return each.second == capture; });

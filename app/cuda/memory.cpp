@@ -8,6 +8,7 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <thread>
 
 #include "app/cuda/connection.h"
 #include "app/cuda/graphs.h"
@@ -50,19 +51,23 @@ CUresult share(std::uint64_t& address, std::uint64_t bytes, std::uint64_t at, bo
   if (const CUresult result = question.ask(&address)) return result;
   const int file = question.file();
   bool good = file >= 0;
-  if (good && at) {
-    for (std::uint64_t done = 0; good && done < bytes;) {
+  const auto map = [&] {
+    for (std::uint64_t done = 0; good && at && done < bytes;) {
       const ssize_t n = ::pwrite(file, reinterpret_cast<const void*>(at + done), bytes - done,
                                  static_cast<off_t>(done));
       good = n > 0;
       done += static_cast<std::uint64_t>(std::max<ssize_t>(n, 0));
     }
-  }
-  if (good) {
-    void* const mapped =
-        ::mmap(reinterpret_cast<void*>(address), round_up(bytes), PROT_READ | PROT_WRITE,
-               MAP_SHARED | (at ? MAP_FIXED : MAP_FIXED_NOREPLACE), file, 0);
-    good = mapped == reinterpret_cast<void*>(address);
+    if (!good) return;
+    const int place = at ? MAP_FIXED : MAP_FIXED_NOREPLACE;
+    good = ::mmap(reinterpret_cast<void*>(address), round_up(bytes), PROT_READ | PROT_WRITE,
+                  MAP_SHARED | place, file, 0) == reinterpret_cast<void*>(address);
+  };
+  // The pages may be those of our own stack: somebody else puts others in their place.
+  if (at) {
+    std::thread(map).join();
+  } else {
+    map();
   }
   if (file >= 0) ::close(file);
   if (!good) {
@@ -169,7 +174,9 @@ std::uint64_t base(CUmemorytype type, const void* host, CUdeviceptr device) {
 CUresult do_fill(CUdeviceptr to, std::uint64_t pitch, std::uint32_t value, std::uint32_t width,
                  std::uint64_t count, std::uint64_t rows, CUstream stream) {
   if (count == 0 || rows == 0) return CUDA_SUCCESS;
-  if (to % width || (rows > 1 && pitch % width)) return CUDA_ERROR_INVALID_VALUE;
+  if (to % width || (rows > 1 && (pitch % width || pitch / width < count))) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
   if (!is_on_device(to)) {
     if (!host_block(to)) return CUDA_ERROR_INVALID_VALUE;
     for (std::uint64_t row = 0; row < rows; ++row) {
@@ -267,17 +274,60 @@ TILESCOPE_CUDA cuMemHostGetFlags(unsigned* flags, void* memory) {
   *flags = block->flags;
   return CUDA_SUCCESS;
 }
-// Its whole pages become shared ones, with the same bytes at the same addresses.
+
+// ---- memory of the program's own: its whole pages become shared ones, with the same bytes at the
+// same addresses; pages that two pieces have in common are shared once
+// -----------------------------
+
+namespace {
+
+struct Registered {
+  std::uint64_t end = 0;
+  unsigned flags = 0;
+};
+std::map<std::uint64_t, Registered>& registered() {  // by where it begins
+  static auto* const all = new std::map<std::uint64_t, Registered>;
+  return *all;
+}
+bool is_registered(std::uint64_t begin, std::uint64_t end) {
+  return std::any_of(registered().begin(), registered().end(),
+                     [&](const auto& each) { return each.first < end && begin < each.second.end; });
+}
+
+constexpr auto already_registered = static_cast<CUresult>(712);
+constexpr auto not_registered = static_cast<CUresult>(713);
+
+}  // namespace
+
 TILESCOPE_CUDA cuMemHostRegister_v2(void* memory, std::size_t bytes, unsigned flags) {
   if (!memory || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-  const std::uint64_t begin = address_of(memory) / page * page;
-  std::uint64_t address = 0;
-  return share(address, round_up(address_of(memory) + bytes - begin), begin, false, flags);
+  const std::uint64_t begin = address_of(memory), end = begin + bytes;
+  if (host_block(begin) && !is_registered(begin / page * page, round_up(end))) {
+    return CUDA_ERROR_INVALID_VALUE;  // pinned already
+  }
+  if (is_registered(begin, end)) return already_registered;
+  std::uint64_t from = begin / page * page, to = round_up(end), address = 0;
+  while (from < to && host_block(from)) from += page;
+  while (from < to && host_block(to - page)) to -= page;
+  if (from < to) {
+    if (const CUresult result = share(address, to - from, from, false, flags)) return result;
+  }
+  registered()[begin] = {end, flags};
+  return CUDA_SUCCESS;
 }
 TILESCOPE_CUDA cuMemHostUnregister(void* memory) {
-  const auto block = host_block(address_of(memory));
-  if (!block || !forget(block->begin, true)) return CUDA_ERROR_INVALID_VALUE;
-  return release(block->begin, nullptr, true);
+  const auto found = registered().find(address_of(memory));
+  if (found == registered().end()) return not_registered;
+  const std::uint64_t begin = found->first / page * page, end = round_up(found->second.end);
+  registered().erase(found);
+  for (std::uint64_t at = begin; at < end;) {
+    const auto block = host_block(at);
+    at = block ? block->begin + block->bytes : at + page;
+    if (!block || is_registered(block->begin, block->begin + block->bytes)) continue;
+    forget(block->begin, true);
+    if (const CUresult result = release(block->begin, nullptr, true)) return result;
+  }
+  return CUDA_SUCCESS;
 }
 
 TILESCOPE_CUDA cuMemAllocManaged(CUdeviceptr* address, std::size_t bytes, unsigned flags) {
@@ -288,20 +338,27 @@ TILESCOPE_CUDA cuMemAllocManaged(CUdeviceptr* address, std::size_t bytes, unsign
   return result;
 }
 // Advice: where managed memory should be.
-TILESCOPE_CUDA cuMemAdvise(CUdeviceptr, std::size_t, int, CUdevice) {
-  return CUDA_SUCCESS;
+namespace {
+CUresult is_managed(CUdeviceptr address) {
+  const auto block = host_block(address);
+  return block && block->managed ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+}  // namespace
+TILESCOPE_CUDA cuMemAdvise(CUdeviceptr address, std::size_t, int, CUdevice) {
+  return is_managed(address);
 }
 struct CUmemLocation {
   int type, id;
 };
-TILESCOPE_CUDA cuMemAdvise_v2(CUdeviceptr, std::size_t, int, CUmemLocation) {
-  return CUDA_SUCCESS;
+TILESCOPE_CUDA cuMemAdvise_v2(CUdeviceptr address, std::size_t, int, CUmemLocation) {
+  return is_managed(address);
 }
-TILESCOPE_CUDA cuMemPrefetchAsync(CUdeviceptr, std::size_t, CUdevice, CUstream) {
-  return CUDA_SUCCESS;
+TILESCOPE_CUDA cuMemPrefetchAsync(CUdeviceptr address, std::size_t, CUdevice, CUstream) {
+  return is_managed(address);
 }
-TILESCOPE_CUDA cuMemPrefetchAsync_v2(CUdeviceptr, std::size_t, CUmemLocation, unsigned, CUstream) {
-  return CUDA_SUCCESS;
+TILESCOPE_CUDA cuMemPrefetchAsync_v2(CUdeviceptr address, std::size_t, CUmemLocation, unsigned,
+                                     CUstream) {
+  return is_managed(address);
 }
 
 // ---- copies -------------------------------------------------------------------------------------

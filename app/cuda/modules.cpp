@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "app/cuda/connection.h"
+#include "app/cuda/contexts.h"
 
 namespace tilescope::standin {
 
@@ -144,6 +145,7 @@ CUresult find_function(CUfunction* function, CUmodule module, const char* name) 
 
 TILESCOPE_CUDA cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count, int* options,
                                   void** values) {
+  if (is_connected() && !current_context()) return CUDA_ERROR_INVALID_CONTEXT;
   if (!image) return CUDA_ERROR_INVALID_VALUE;
   return load(module, "module", images_at(image), Logs(count, options, values));
 }
@@ -245,7 +247,9 @@ TILESCOPE_CUDA cuLinkDestroy(CUlinkState state) {
 
 TILESCOPE_CUDA cuLibraryLoadData(CUlibrary* library, const void* code, int* options, void** values,
                                  unsigned count, int*, void**, unsigned) {
-  return cuModuleLoadDataEx(reinterpret_cast<CUmodule*>(library), code, count, options, values);
+  if (!code) return CUDA_ERROR_INVALID_VALUE;
+  return load(reinterpret_cast<CUmodule*>(library), "library", images_at(code),
+              Logs(count, options, values));
 }
 TILESCOPE_CUDA cuLibraryLoadFromFile(CUlibrary* library, const char* name, int* options,
                                      void** values, unsigned count, int*, void**, unsigned) {

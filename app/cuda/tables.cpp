@@ -16,7 +16,8 @@
 #include "app/cuda/handshake.h"
 
 namespace tilescope::standin {
-extern "C" CUresult cuModuleLoadData(CUmodule* module, const void* image);
+extern "C" CUresult cuLibraryLoadData(CUlibrary* library, const void* code, int*, void**, unsigned,
+                                      int*, void**, unsigned);
 extern "C" CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device);
 extern "C" CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice device);
 extern "C" CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device);
@@ -37,14 +38,18 @@ Table<N> table_of_absent() {
 
 // ---- what the runtime loads its images with -----------------------------------------------------
 
+CUresult load_image(CUmodule* module, const void* image) {
+  return cuLibraryLoadData(reinterpret_cast<CUlibrary*>(module), image, nullptr, nullptr, 0,
+                           nullptr, nullptr, 0);
+}
 CUresult load_wrapper(CUmodule* module, const void* wrapper) {
-  return cuModuleLoadData(module, wrapper);
+  return load_image(module, wrapper);
 }
 CUresult load_wrapper_with(CUmodule* module, const void* wrapper, void*, void*, unsigned) {
-  return cuModuleLoadData(module, wrapper);
+  return load_image(module, wrapper);
 }
 CUresult load_image_with(const void* image, CUmodule* module, void*, void*, unsigned) {
-  return cuModuleLoadData(module, image);
+  return load_image(module, image);
 }
 CUresult primary_of(CUcontext* context, CUdevice device) {
   return cuDevicePrimaryCtxRetain(context, device);
