@@ -198,10 +198,10 @@ TEST_F(Lessons, ViewsAreToldInCharacters) {
 // The way there takes longer than a few frames of the window.
 TEST_F(Lessons, AViewIsToldWhenItsMachineHasArrived) {
   const Ended told = run({"lesson", "layouts", "--step", "1"},
-                         "do open hgemm_v4 --m 512 --n 512 --k 512\ndo select source\n"
-                         "do go 2000\n");
+                         "do open hgemm_v4 --m 1024 --n 1024 --k 512\ndo select source\n"
+                         "do go 4000\n");
   EXPECT_FALSE(has(told.out, "is stepping")) << told.out;
-  EXPECT_TRUE(has(told.out, "  cycle 2,0")) << told.out;
+  EXPECT_TRUE(has(told.out, "  cycle 4,0")) << told.out;
   EXPECT_TRUE(has(told.out, "multiply_tile")) << told.out;
 }
 
