@@ -20,6 +20,7 @@
 #include "core/run/deadlock_cause.h"
 #include "viz/commands/commands.h"
 #include "viz/commands/lesson_steps.h"
+#include "viz/commands/script.h"
 #include "viz/scene/command_text.h"
 #include "viz/session/lesson_panel.h"
 #include "viz/session/lesson_state.h"
@@ -67,6 +68,20 @@ std::string wrapped(const std::string& text, const std::string& indent = "") {
   return out + line + "\n";
 }
 
+// The time that an exercise asks about: "1700" of "waits_for(2, 1700)"; empty: it asks of none.
+std::string asked_time(const ViewState& state) {
+  const auto& sheet = state.lesson.sheet;
+  if (!sheet || !sheet->step.exercise) return "";
+  const std::string& checker = sheet->step.exercise->checker;
+  const std::string task = checker.substr(0, checker.find('('));
+  if (task != "waits_for" && task != "parity_at" && task != "step_read" && task != "stage_read") {
+    return "";
+  }
+  const std::size_t last = checker.find_last_of("(, ");
+  const std::string time = checker.substr(last + 1, checker.rfind(')') - last - 1);
+  return number_in(time) ? time : "";
+}
+
 // Words of the window in what a step says, and what does the same here.
 std::string said_for_terminal(const std::string& text, const ViewState& state) {
   std::string lower = text;
@@ -76,10 +91,10 @@ std::string said_for_terminal(const std::string& text, const ViewState& state) {
                        [&](const char* word) { return lower.find(word) != std::string::npos; });
   };
   std::string out;
-  const auto add = [&](const char* sentence) {
+  const auto add = [&](const std::string& sentence) {
     out += fmt::format("{}{}", out.empty() ? "" : " ", sentence);
   };
-  if (says({"point at", "click", "inspector", "pointer"})) {
+  if (says({"point at", "inspector"})) {
     if (state.view == ViewName::layout) {
       add("Here `do pick ROW COLUMN` says of a cell what the inspector does.");
     } else if (state.view == ViewName::diff || state.view == ViewName::matrices) {
@@ -88,7 +103,9 @@ std::string said_for_terminal(const std::string& text, const ViewState& state) {
       add("Here `inspect` says what the inspector does.");
     }
   }
-  if (says({"drag", "press play", "blue mark"})) {
+  if (const std::string time = asked_time(state); !time.empty()) {
+    add(fmt::format("Here `do theatre at {}` says what goes on then.", time));
+  } else if (says({"drag", "press play", "blue mark"})) {
     add("Here `do theatre at CYCLE` goes to another time.");
   }
   if (says({"the field above", "into the field"})) {
@@ -226,10 +243,8 @@ class Reading {
     if (!commands) return say(commands.error());
     for (const std::string& command : *commands) {
       const auto answer = execute(session_, workshop_, command);
-      if (session_.running) {
-        workshop_.wait();
-        take_result(session_, workshop_);
-      }
+      const auto refused = answer ? finish_commands(session_, workshop_) : std::nullopt;
+      if (refused) return print(wrapped(refused->sentence));
       while (session_.course.check) {
         workshop_.wait_check();
         take_check(session_, workshop_);

@@ -182,11 +182,17 @@ TEST_F(Lessons, ViewsAreToldInCharacters) {
   shows("swizzles", "6", {"bits of the offset down", "(mode.bit)"});
   shows("hgemm_v4", "4", {"Cycle 1,300. ", "stage 0 of ", "full", "warp 0: "});
   shows("hgemm_v1", "8", {"__syncthreads()"});
+  // The machine is where the step sends it, and a comparison has both runs.
+  shows("hgemm_v6", "3", {"kernels/blackwell/hgemm_v6.cu", "D's tile has been read"});
+  shows("hgemm_v3", "5", {"Baseline: hgemm_v2", "instructions issued", "load/store"});
+  shows("hgemm_v3", "5", {"Baseline: hgemm_v3", "instructions issued"},
+        "do run\ndo compare hgemm_v2\n");
   shows("mbarriers", "2", {"full[0]", "empty[1]"});
   shows("lowering", "3", {"llvm.srem %0, %1"});
   shows("elementwise_add", "6", {"........####", "#: a part of"});
   shows("hgemm_v1", "4",
-        {"This view is a picture. `do export F.png` writes all of it", "`tilescope gui"});
+        {"This view is a picture. `do export F.png` writes all of it", "`tilescope gui",
+         "Here `do theatre at 1700` says what goes on then."});
   shows("elementwise_add", "3", {"is too large for characters"});
   // What is isolated is there alone; and what pointing would say is said by a word.
   shows("threads", "4", {"T0", "\u00b7"});
@@ -198,10 +204,10 @@ TEST_F(Lessons, ViewsAreToldInCharacters) {
 // The way there takes longer than a few frames of the window.
 TEST_F(Lessons, AViewIsToldWhenItsMachineHasArrived) {
   const Ended told = run({"lesson", "layouts", "--step", "1"},
-                         "do open hgemm_v4 --m 512 --n 512 --k 512\ndo select source\n"
-                         "do go 2000\n");
+                         "do open hgemm_v4 --m 1024 --n 1024 --k 512\ndo select source\n"
+                         "do go 4000\n");
   EXPECT_FALSE(has(told.out, "is stepping")) << told.out;
-  EXPECT_TRUE(has(told.out, "  cycle 2,0")) << told.out;
+  EXPECT_TRUE(has(told.out, "  cycle 4,0")) << told.out;
   EXPECT_TRUE(has(told.out, "multiply_tile")) << told.out;
 }
 

@@ -38,9 +38,9 @@ AGAIN:
 }
 )";
 
-inline Outcome<std::shared_ptr<LiveRun>> small_machine() {
+inline Outcome<std::shared_ptr<LiveRun>> small_machine(const char* ptx = small_ptx) {
   Job job;
-  job.program = {"add", small_ptx};
+  job.program = {"add", ptx};
   job.launch.grid = {2, 1, 1};
   job.launch.block = {64, 1, 1};
   Buffer c;
@@ -53,7 +53,7 @@ inline Outcome<std::shared_ptr<LiveRun>> small_machine() {
   auto stepper = sim::Stepper::load(std::move(job));
   if (!stepper) return stepper.error();
   auto live = std::make_shared<LiveRun>(std::move(*stepper));
-  std::string text = small_ptx;
+  std::string text = ptx;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
     live->sources[""].push_back(text.substr(at, end - at));

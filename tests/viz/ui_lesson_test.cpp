@@ -14,6 +14,7 @@
 #include "viz/session/lesson_evidence.h"
 #include "viz/session/lesson_panel.h"
 #include "viz/session/panels.h"
+#include "viz/session/seek.h"
 
 namespace tilescope {
 namespace {
@@ -180,6 +181,80 @@ TEST_F(Lessons, ARunInAStepEndsBeforeTheNextCommandAndIsTheEvidence) {
   must("answer 1,3");
   EXPECT_TRUE(panel().question->solved);
   EXPECT_EQ(session.past.size(), 1u);
+}
+
+// A machine whose way to most places takes longer than a command may: the window draws meanwhile.
+constexpr const char* long_ptx = R"(.version 8.3
+.target sm_90
+.address_size 64
+.visible .entry add(.param .u64 c)
+{
+  .reg .b32 %r<2>;
+  .reg .pred %p<2>;
+  mov.u32 %r1, 0;
+AGAIN:
+  add.u32 %r1, %r1, 1;
+  setp.lt.u32 %p1, %r1, 400000;
+  @%p1 bra AGAIN;
+  ret;
+}
+)";
+
+class LongWay : public FakeBackend {
+ public:
+  Outcome<std::shared_ptr<LiveRun>> live(const KernelCard&, const KernelOptions&) override {
+    return test::small_machine(long_ptx);
+  }
+  std::vector<std::string> lesson_names() const override { return {"long"}; }
+  Outcome<std::string> lesson_text(std::string_view) const override {
+    return std::string(
+        "# Long\n```lesson\nnumber: 1\nabout: a way\n```\n## The machine\nText.\n"
+        "```do\nopen add\ngo instruction 2000000\nselect registers\nlook warp 1\n```\n"
+        "## Two runs\nText.\n```do\nopen add\nrun\ncompare hgemm_v8\n```\n");
+  }
+};
+
+// In the terminal nobody goes on after a step's last command; and what is looked at while the
+// machine is on its way is looked away from when it is there.
+TEST(LessonsOnTheWay, TheMachineIsThereBeforeTheNextCommand) {
+  LongWay backend;
+  Session by_hand;
+  ASSERT_TRUE(execute(by_hand, backend, "open add"));
+  ASSERT_TRUE(execute(by_hand, backend, "go instruction 2000000"));
+  ASSERT_TRUE(seeking(by_hand)) << "a way of so many instructions takes more than one command";
+  Session session;
+  ASSERT_TRUE(execute(session, backend, "lesson long 1"));
+  EXPECT_FALSE(busy(session));
+  EXPECT_EQ(session.state.live->stepper.position(), session.state.moment);
+  EXPECT_GE(session.state.moment, 2'000'000u);
+  EXPECT_EQ(session.state.view, ViewName::registers);
+  EXPECT_EQ(session.state.spot.warp, 1u);
+  EXPECT_EQ(session.past.size(), 1u);
+  // The step after it does not wait for a machine that nobody looks at any more.
+  ASSERT_TRUE(execute(by_hand, backend, "lesson long 2"));
+  EXPECT_FALSE(busy(by_hand));
+  EXPECT_EQ(by_hand.state.view, ViewName::compare);
+}
+
+TEST(LessonsOnTheWay, AComparisonIsThereWithItsSecondRun) {
+  LongWay backend;
+  Session session;
+  ASSERT_TRUE(execute(session, backend, "lesson long 2"));
+  EXPECT_FALSE(busy(session));
+  EXPECT_TRUE(session.script.lines.empty());
+  EXPECT_EQ(session.state.view, ViewName::compare);
+  ASSERT_TRUE(session.state.comparison);
+  EXPECT_EQ(session.state.kernel->name, "hgemm_v8");
+  EXPECT_EQ(session.past.size(), 1u);
+}
+
+// What waits behind the step goes on when its own lines have come to their end.
+TEST(LessonsOnTheWay, AScriptGoesOnBehindAStep) {
+  LongWay backend;
+  Session session;
+  ASSERT_TRUE(start_script(session, backend, {"lesson long 2", "theme dark"}));
+  EXPECT_EQ(session.state.view, ViewName::compare);
+  EXPECT_TRUE(session.state.dark);
 }
 
 TEST_F(Lessons, LessonsStandInTheOutlineInTheirOrder) {

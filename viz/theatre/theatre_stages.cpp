@@ -30,8 +30,13 @@ void TheatrePainter::draw_dial(std::size_t barrier, Point at, std::uint8_t rank,
       scene_.add(words({x, at.y + dial_ + 5}, fmt::format("of {}", cta(of.rank)), Role::quiet,
                        small_text, across));
     } else if (waited) {
-      scene_.add(
-          words({x, at.y + dial_ + 5}, waiting_text(p_, now), Role::accent, small_text, across));
+      // Beside a stage the tensor core is near: "1-3 wait" is short enough.
+      std::string text = waiting_text(p_, now);
+      const bool near = !name_left && x < core_.x && text.rfind("warp", 0) == 0;
+      if (near && x + text_width(text, small_text, Family::sans) > core_.x - 4) {
+        text.erase(0, text.find(' ') + 1);
+      }
+      scene_.add(words({x, at.y + dial_ + 5}, text, Role::accent, small_text, across));
     }
   }
   scene_.hints.push_back({box, dial_text(now, name)});
@@ -263,7 +268,11 @@ void TheatrePainter::draw_sum(std::size_t number, const Box& box) {
     if (accumulator.complete) {
       draw_dial(*accumulator.complete, {box.x + 20, y}, where.rank, false);
     }
-    if (accumulator.drained) {
+    // One below the other where there is room: side by side their names meet.
+    const double below = 2 * dial_ + 16;
+    if (accumulator.complete && accumulator.drained && y + below + dial_ + 16 <= box.bottom()) {
+      draw_dial(*accumulator.drained, {box.x + 20, y + below}, where.rank, false);
+    } else if (accumulator.drained) {
       draw_dial(*accumulator.drained, {box.right() - 20, y}, where.rank, true);
     }
   }

@@ -230,10 +230,10 @@ std::string theatre_page(const TheatreShown& shown) {
   }
   for (const TheatreSum& sum : now.sums) sums += fmt::format("  {}\n", state_text(sum));
   part("Stages", stages);
+  part("Warps", warp_lines(shown));  // before lists that may be cut off
   part("Barriers", barriers);
   part("Copies", copies);
   part("Sums", sums);
-  part("Warps", warp_lines(shown));
   return out;
 }
 
