@@ -118,9 +118,17 @@ TILESCOPE_CUDA cuCtxCreate_v3(CUcontext* context, void* affinities, int count, u
   return cuCtxCreate_v2(context, flags, device);
 }
 
-TILESCOPE_CUDA cuCtxCreate_v4(CUcontext* context, void* parameters, unsigned flags,
-                              CUdevice device) {
-  if (parameters) return not_supported("cuCtxCreate with parameters");
+// CUctxCreateParams; programs hand over one that says nothing.
+struct ContextParameters {
+  void* affinities;
+  int count;
+  void* graphics;
+};
+TILESCOPE_CUDA cuCtxCreate_v4(CUcontext* context, const ContextParameters* parameters,
+                              unsigned flags, CUdevice device) {
+  if (parameters && (parameters->affinities || parameters->count || parameters->graphics)) {
+    return not_supported("cuCtxCreate with parameters");
+  }
   return cuCtxCreate_v2(context, flags, device);
 }
 
