@@ -168,7 +168,7 @@ sample(FEATURE + "cudaTensorCoreGemm", check="TFLOPS")
 sample(FEATURE + "dmmaTensorCoreGemm", check="TFLOPS")
 sample(FEATURE + "globalToShmemAsyncCopy",
        arguments=["-wA=128", "-hA=128", "-wB=128", "-hB=128"],
-       why="five stages are loaded ahead into four buffers: `<=` in line 130")
+       why="five stages are loaded ahead into four buffers: `<=` in line 131")
 sample(FEATURE + "graphConditionalNodes", check="")
 sample(FEATURE + "graphMemoryFootprint", check="")
 sample(FEATURE + "graphMemoryNodes", check="")
