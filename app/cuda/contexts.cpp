@@ -265,4 +265,12 @@ TILESCOPE_CUDA cuCtxResetPersistingL2Cache() {
   return CUDA_SUCCESS;
 }
 
+// What is measured here is measured always.
+TILESCOPE_CUDA cuProfilerStart() {
+  return CUDA_SUCCESS;
+}
+TILESCOPE_CUDA cuProfilerStop() {
+  return CUDA_SUCCESS;
+}
+
 }  // namespace tilescope::standin
