@@ -13,6 +13,7 @@
 #include "core/sim/checks/unread.h"
 #include "core/sim/machine/machine.h"
 #include "core/sim/machine/model.h"
+#include "core/sim/machine/spin_loop.h"
 
 namespace tilescope::sim {
 namespace {
@@ -280,6 +281,16 @@ bool place_memory(Model& machine, std::vector<Buffer> buffers, Error& error) {
   return true;
 }
 
+void begin_log(Model& machine) {
+  machine.order_log.emplace();
+  const ptx::Program& program = machine.program();
+  for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
+    if (!SpinLoop::may_be_one(program, pc)) continue;
+    machine.order_log->may_wait.resize(program.code.size());
+    machine.order_log->may_wait[pc] = true;
+  }
+}
+
 // Whose accesses are followed: of what the program may write.
 void watch_written(Model& machine, const std::vector<Argument>& arguments) {
   if (!machine.options.races) return;
@@ -357,7 +368,7 @@ Outcome<Machine> Machine::load(Job job, Options options) {
   m.dispatcher.begin();
   m.global_watch.begin();
   watch_written(m, job.arguments);
-  if (options.logs_order) m.order_log.emplace();
+  if (options.logs_order) begin_log(m);
   m.unread_waits = unread_waits(m.program());
   return Machine(std::move(model));
 }
