@@ -81,7 +81,7 @@ Proof::Proof(Job job, Options options) : job_(std::move(job)), options_(std::mov
   ways_.push_back(
       {options_.lazy || options_.schedule ? "the order that was asked for" : "the default order",
        options_});
-  ways_.push_back({"each wait refused once", options_});
+  ways_.push_back({"--schedule refuse-waits", options_});
   ways_.back().options.first_waits_fail = true;
   ways_.push_back({"--lazy", options_});
   ways_.back().options.lazy = true;
