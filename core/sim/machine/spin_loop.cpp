@@ -167,8 +167,9 @@ bool SpinLoop::execute(const ptx::Instruction& i, Way& way) {
       if (const auto v = value(o[1], way)) out = !*v;
       break;
     case ptx::Op::setp: {
-      if (i.count != 3 || !is_whole(type)) return false;
-      const auto a = value(o[1], way), b = value(o[2], way);
+      // With the second predicate left out, and nothing that the result is combined with.
+      if (i.count != 4 || o[1].kind != ptx::Operand::Kind::none || !is_whole(type)) return false;
+      const auto a = value(o[2], way), b = value(o[3], way);
       if (a && b) out = compared(i.modifiers.compare(), type, *a, *b);
       break;
     }
