@@ -1,10 +1,10 @@
 // Memory of a program under `tilescope exec`: the device's, and what it shares with the host.
-#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "app/exec_calls.h"
 #include "core/run/tensor_map.h"
@@ -98,9 +98,9 @@ DriverResult ExecCalls::allocate(wire::Reader& in, CallAnswer& answer) {
   const auto on = stream(in.get<std::uint64_t>());
   if (!on) return DriverResult::invalid_handle;
   if (bytes == 0) return DriverResult::invalid_value;
-  const auto address =
-      device_.memory().allocate(bytes, fmt::format("allocation {}", ++allocations_));
+  const auto address = device_.memory().allocate(bytes, std::to_string(++allocations_));
   if (!address) return DriverResult::out_of_memory;
+  device_.memory().find(*address)->about = "device memory";
   answer.out.put(*address);
   return DriverResult::success;
 }
@@ -111,7 +111,7 @@ DriverResult ExecCalls::allocate_host(wire::Reader& in, CallAnswer& answer) {
   const bool managed = in.get<std::uint8_t>();
   if (in.failed() || bytes == 0 || address % page_bytes) return DriverResult::invalid_value;
   sim::DeviceMemory& memory = device_.memory();
-  const std::string name = managed ? "managed memory" : "host memory";
+  const std::string name = std::to_string(++allocations_);
   if (!address) {
     const auto own = memory.allocate(bytes, name, page_bytes);
     if (!own) return DriverResult::out_of_memory;
@@ -125,6 +125,7 @@ DriverResult ExecCalls::allocate_host(wire::Reader& in, CallAnswer& answer) {
       return static_cast<DriverResult>(712);  // CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
     }
   }
+  memory.find(address)->about = managed ? "managed memory" : "host memory";
   auto block = SharedMemory::make(address, bytes);
   if (!block) {
     memory.release(address);

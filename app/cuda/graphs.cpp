@@ -203,6 +203,9 @@ TILESCOPE_CUDA cuStreamGetCaptureInfo_v2(CUstream stream, int* status, std::uint
                                          std::size_t* count) {
   return cuStreamGetCaptureInfo_v3(stream, status, id, graph, nodes, nullptr, count);
 }
+TILESCOPE_CUDA cuStreamGetCaptureInfo(CUstream stream, int* status, std::uint64_t* id) {
+  return cuStreamGetCaptureInfo_v2(stream, status, id, nullptr, nullptr, nullptr);
+}
 TILESCOPE_CUDA cuThreadExchangeStreamCaptureMode(int* mode) {
   return mode ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
@@ -470,6 +473,14 @@ TILESCOPE_CUDA cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, UpdateResul
     exec->nodes[i] = std::move(nodes[i]);
   }
   return CUDA_SUCCESS;
+}
+
+TILESCOPE_CUDA cuGraphExecUpdate(CUgraphExec exec, CUgraph graph, CUgraphNode* node, int* result) {
+  UpdateResult out{};
+  const CUresult error = cuGraphExecUpdate_v2(exec, graph, &out);
+  if (node) *node = nullptr;
+  if (result) *result = out.result;
+  return error;
 }
 
 }  // namespace tilescope::standin
