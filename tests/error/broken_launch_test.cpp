@@ -91,7 +91,7 @@ TEST(BrokenLaunch, TheLaunch) {
   EXPECT_EQ(
       said(launch + "gird = 3"),
       "3:1 the launch file has no key \"gird\"; its keys are entry, link, grid, block, cluster, "
-      "dynamic_smem, buffer, arg.");
+      "dynamic_smem, device, variables_at, buffer, arg, variable.");
   EXPECT_EQ(said(launch + "dynamic_smem = -1"),
             "3:16 dynamic_smem of the launch file is -1, but must be from 0 to 2147483647.");
   EXPECT_EQ(said(launch + "entry = 3"),
@@ -150,7 +150,7 @@ TEST(BrokenLaunch, Buffers) {
       "3:1 [[buffer]] \"A\" has 2 pointers, but its shape (1,) has room for 1.");
   EXPECT_EQ(buffer("dtpye = \"f32\"\n"),
             "5:1 [[buffer]] \"A\" has no key \"dtpye\"; its keys are name, dtype, shape, file, "
-            "random, zeros, poison, pointers, out, expect, rtol, atol, tile.");
+            "random, zeros, poison, pointers, out, expect, rtol, atol, tile, address, unwritten.");
   EXPECT_EQ(said(launch + buffer_a + buffer_a), "8:1 There are two buffers named \"A\".");
 }
 

@@ -37,12 +37,12 @@ Proof of_body(const std::string& body) {
                  ".visible .entry k(.param .u64 out)\n{\n"
                  "\t.reg .pred p, q;\n\t.reg .b32 t, w, v;\n\t.reg .b64 s, o;\n"
                  "\t.shared .align 8 .b64 bar;\n\t.shared .align 8 .b64 other;\n"
-                 "\t.shared .align 4 .u32 flag;\n"
+                 "\t.shared .align 4 .u32 flag[2];\n"
                  "\tld.param.u64 o, [out];\n\tmov.u32 t, %tid.x;\n\tshr.u32 w, t, 5;\n"
                  "\tsetp.eq.u32 p, t, 0;\n"
                  "\t@p mbarrier.init.shared.b64 [bar], 1;\n"
                  "\t@p mbarrier.init.shared.b64 [other], 1;\n"
-                 "\t@p st.shared.u32 [flag], 0;\n\tbar.sync 0;\n"
+                 "\t@p st.shared.u32 [flag], 0;\n\t@p st.shared.u32 [flag+4], 0;\n\tbar.sync 0;\n"
                  "\tand.b32 t, t, 31;\n\tsetp.ne.u32 p, t, 0;\n\t@p ret;\n" +
                      body + "\tret;\n}\n"};
   job.launch.entry = "k";
@@ -211,6 +211,98 @@ ARRIVE:
     return reason.find("with each wait refused once its warps did other steps") != reason.npos;
   };
   EXPECT_TRUE(std::any_of(other.reasons().begin(), other.reasons().end(), is_seen));
+}
+
+// A wait that leaves a trace of having been refused is no mere loop; where nobody reads it, it is.
+TEST(Proof, KnowsLoopsThatRememberARefusal) {
+  const std::string body = R"(
+	mov.u32 v, 0;
+	setp.eq.u32 p, w, 0;
+	@p ret;
+	setp.eq.u32 p, w, 1;
+	@p bra ARRIVE;
+WAIT:
+	mbarrier.try_wait.parity.shared.b64 q, [bar], 0;
+	@q bra NOW;
+	mov.u32 v, 1;
+	bra WAIT;
+NOW:
+	READ
+	ret;
+ARRIVE:
+	mbarrier.arrive.shared.b64 s, [bar];
+)";
+  const auto with = [&](const std::string& read) {
+    std::string out = body;
+    out.replace(out.find("READ"), 4, read);
+    return of_body(out);
+  };
+  EXPECT_EQ(with("").verdict(), Verdict::proved);
+  EXPECT_EQ(with("st.global.u32 [o], v;").verdict(), Verdict::open);
+}
+
+// How often a flag is read in vain means nothing where one store alone ends that.
+TEST(Proof, LetsLoopsWaitForFlags) {
+  const auto loop = [](const std::string& label, const std::string& until) {
+    return label + ":\n\tld.acquire.cta.shared.u32 v, [flag];\n\tsetp.ne.u32 q, v, " + until +
+           ";\n\t@q bra " + label + ";\n";
+  };
+  const std::string roles = R"(
+	setp.eq.u32 p, w, 0;
+	@p ret;
+	setp.eq.u32 p, w, 1;
+	@p bra SET;
+)";
+  const std::string set = "\tst.global.u32 [o], 7;\n\tst.release.cta.shared.u32 [flag], 1;\n";
+  const std::string use = "\tld.global.u32 v, [o];\n\tst.global.u32 [o+4], v;\n";
+  const auto verdict = [&](const std::string& waits, const std::string& sets) {
+    return of_body(roles + waits + "\tret;\nSET:\n" + sets).verdict();
+  };
+  EXPECT_EQ(verdict(loop("A", "1") + use, set), Verdict::proved);
+  // There and back, twice: the flag has the same value again.
+  const std::string back = "\tst.release.cta.shared.u32 [flag], 0;\n";
+  EXPECT_EQ(verdict(loop("A", "1") + use + back + loop("B", "1") + use, set + loop("C", "0") + set),
+            Verdict::proved);
+  // The flag goes on by itself, or is taken back.
+  EXPECT_EQ(verdict(loop("A", "1"), set + "\tst.release.cta.shared.u32 [flag], 2;\n"),
+            Verdict::fails);
+  EXPECT_EQ(verdict(loop("A", "1"), set + back), Verdict::fails);
+}
+
+// A number that grows with each turn, and an answer to each.
+TEST(Proof, LetsLoopsWaitForTickets) {
+  const Proof proof = of_body(R"(
+	.reg .b32 n;
+	mov.u32 n, 1;
+	setp.eq.u32 p, w, 0;
+	@p bra TAKE;
+	setp.eq.u32 p, w, 2;
+	@p ret;
+GIVE:
+	st.global.u32 [o], n;
+	st.release.cta.shared.u32 [flag], n;
+A:
+	ld.acquire.cta.shared.u32 v, [flag+4];
+	setp.ne.u32 q, v, n;
+	@q bra A;
+	add.u32 n, n, 1;
+	setp.lt.u32 q, n, 5;
+	@q bra GIVE;
+	ret;
+TAKE:
+B:
+	ld.acquire.cta.shared.u32 v, [flag];
+	setp.ne.u32 q, v, n;
+	@q bra B;
+	ld.global.u32 v, [o];
+	st.global.u32 [o+4], v;
+	st.release.cta.shared.u32 [flag+4], n;
+	add.u32 n, n, 1;
+	setp.lt.u32 q, n, 5;
+	@q bra TAKE;
+)");
+  EXPECT_EQ(proof.verdict(), Verdict::proved);
+  EXPECT_TRUE(proof.pairs().empty());
 }
 
 TEST(Proof, ShowsNothingOfWhoReadsAClock) {

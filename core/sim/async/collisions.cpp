@@ -140,6 +140,13 @@ bool Flights::check_operands(Core& x, int lane, Block& block, AsyncOperation& o)
     }
   }
   for (const Range& r : o.writes) spoil_mbarriers(block, r, o.thread, o.pc);
+  for (const Range& r : o.reads) {
+    if (!model_->order_log) break;
+    const auto at = block.mbarriers.lower_bound(r.begin < 8 ? 0 : r.begin - 7);
+    if (at != block.mbarriers.end() && at->first < r.end) {
+      model_->order_log->blind("it reads the bits of an mbarrier");
+    }
+  }
   if (block.order.on()) watch_operation(x, lane, block, o);
   return true;
 }

@@ -286,6 +286,11 @@ void Flights::spoil_mbarriers(Block& block, const Range& bytes, u32 thread, u32 
   const u32 first = bytes.begin < 8 ? 0 : bytes.begin - 7;
   for (auto b = block.mbarriers.lower_bound(first);
        b != block.mbarriers.end() && b->first < bytes.end; ++b) {
+    if (model_->order_log) {
+      model_->order_log->blind(
+          "whether somebody still uses an mbarrier that is written over is "
+          "not followed");
+    }
     b->second.spoilt = true;
     b->second.spoiler = thread;
     b->second.spoilt_at = pc;

@@ -119,6 +119,23 @@ bool GlobalWatch::is_told_on_the_way(const BlockOrder& order, u32 warp, const Re
 
 namespace {
 
+// Who wrote has told the async proxy by now: but, where that is another thread, before it let this
+// one know?
+void log_told(const Core& x, int lane, const Region& region, u64 offset) {
+  Model& machine = *x.machine;
+  const Writer writer = region.writer(offset);
+  const u32 me = x.warp->index * 32 + static_cast<u32>(lane);
+  const bool copied = writer && machine.program().code[writer.pc()].op == ptx::Op::cp;
+  const bool own = writer && writer.block() == x.block->number && writer.thread() == me;
+  if (!writer || copied || own ||
+      machine.global_watch.is_told_on_the_way(x.block->order, x.warp->index, region, offset)) {
+    return;
+  }
+  machine.order_log->blind(
+      "whether fence.proxy.async comes before what tells of a store to global memory is not "
+      "followed");
+}
+
 Evidence::Party written_by(const Model& machine, Writer writer, GlobalRange where) {
   Evidence::Party out;
   out.does = fmt::format("{} writes", opcode_text(machine.program().code[writer.pc()].text));
@@ -136,10 +153,10 @@ void GlobalWatch::watch_untold(Core& x, int lane, const AsyncOperation& o) {
   o.work->pieces(o, [&](const GlobalRange& piece) {
     for (u64 at = piece.begin; at < piece.end; at += region.grain()) {
       const u64 offset = at - region.base();
-      if (!is_untold(region, offset) ||
-          is_told_on_the_way(x.block->order, x.warp->index, region, offset))
-        continue;
       const Writer writer = region.writer(offset);
+      const bool told = !is_untold(region, offset);
+      if (told && model_->order_log) log_told(x, lane, region, offset);
+      if (told || is_told_on_the_way(x.block->order, x.warp->index, region, offset)) continue;
       model_->reports.hazard(x, lane, "missing_proxy_fence", writer.pc(), [&] {
         Report r;
         r.sentence = fmt::format(
@@ -172,6 +189,10 @@ void GlobalWatch::watch_map(Core& x, int lane, u64 address) {
     const u64 offset = at - region->base();
     const Writer writer = region->writer(offset);
     if (!writer) continue;
+    if (model_->order_log) {
+      model_->order_log->blind(
+          "whether the fences of a tensor map are in their places in every order is not followed");
+    }
     const u32 time = region->written_at(offset);
     const bool told = was_told(writer, time, Proxy::tensor_map);
     if (told && proxies_.has_asked(x.block->number, address, time)) continue;

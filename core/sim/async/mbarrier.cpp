@@ -261,6 +261,7 @@ bool complete_phase(Model& machine, Block& block, u32 offset, Mbarrier& b, Mbarr
       }
     }
     b.needed.clear();
+    b.bytes_expected = b.bytes_come = 0;
   }
   b.tensor_completed = std::move(b.tensor_arriving);
   b.tensor_arriving = {};
@@ -601,12 +602,29 @@ u64 step_at(const Block& block, u32 offset, u64 phase, u64 kind) {
 }
 
 // Does what comes in this phase come behind the one before, whoever was first? It does where it
-// comes behind somebody who found that complete, or behind all who arrived in it.
-bool comes_behind(const Mbarrier& b, const VectorClock& clock) {
-  if (b.phase == 0 || clock.of(b.agent) >= b.round_before) return true;
+// comes behind somebody who found that complete, in whatever way, or has seen all who arrived in
+// it.
+bool comes_behind(const Mbarrier& b, const VectorClock& behind, const VectorClock& seen) {
+  if (b.phase == 0 || behind.of(b.agent) >= b.round_before) return true;
   return b.by_threads_before &&
          std::all_of(b.came_before.begin(), b.came_before.end(),
-                     [&](const BlockOrder::Arrival& a) { return clock.of(a.agent) >= a.epoch; });
+                     [&](const BlockOrder::Arrival& a) { return seen.of(a.agent) >= a.epoch; });
+}
+
+VectorClock seen_by(const Observer& who) {
+  VectorClock out = who.sure().seen;
+  out.see(who.me(), who.epoch());
+  return out;
+}
+
+// The tx-count has a range (9.7.13.15.2), and bytes are expected and come in any order.
+void log_bytes(Model& machine, u32 offset, Mbarrier& b, const Signal& what) {
+  b.bytes_expected += what.expected_bytes;
+  b.bytes_come += what.complete_bytes;
+  if (std::max(b.bytes_expected, b.bytes_come) <= MbarrierBits::most) return;
+  machine.order_log->blind(
+      fmt::format("all bytes of a phase of {} at once are more than its tx-count can be",
+                  mbarrier_name(machine, offset)));
 }
 
 void log_signal(Model& machine, Block& block, u32 offset, Mbarrier& b, const Signal& what,
@@ -615,13 +633,23 @@ void log_signal(Model& machine, Block& block, u32 offset, Mbarrier& b, const Sig
   const u32 warp = who.thread / 32;
   const RunStep step = machine.step_of(home, warp, who.pc);
   const Observer& me = home.order.of(warp);
-  const VectorClock clock = who.operation && what.behind ? *what.behind : me.behind();
-  if (!comes_behind(b, clock)) {
+  const bool issued = who.operation && what.behind;
+  const VectorClock behind = issued ? *what.behind : me.behind();
+  const VectorClock clock = issued ? *what.behind : seen_by(me);
+  log_bytes(machine, offset, b, what);
+  if (!comes_behind(b, behind, clock)) {
     machine.order_log->may_change(Reversal::Kind::mbarrier, b.completed_by, step);
   }
   if (what.arrivals && (!who.operation || what.seen)) b.needed.push_back(clock);
   if (who.operation) {
     b.by_threads = false;
+    // It comes here before the block is over where somebody there has waited for it, or for what
+    // comes behind it.
+    const bool commits = what.by.epoch != 0;
+    if (is_remote(block, who)) {
+      block.order.reached_by.push_back(
+          {commits ? what.by.agent : b.agent, commits ? what.by.epoch : b.round, step});
+    }
     return;
   }
   // Whoever raises the count alone must be behind nobody who completes the phase without it.

@@ -113,6 +113,7 @@ struct Mbarrier {
   std::vector<BlockOrder::Arrival> came, came_before;
   std::vector<BlockOrder::Arrival> raised;  // the count of this phase, with no arrival
   std::vector<VectorClock> needed;          // what each arrival that it waited for came behind
+  std::uint64_t bytes_expected = 0, bytes_come = 0;  // in this phase
   bool by_threads = true, by_threads_before = true;
   RunStep completed_by;
   TensorClock tensor_arriving, tensor_completed;  // the same of tcgen05

@@ -288,6 +288,23 @@ void look_at(Core& x, Shadow& shadow, const Accessed& memory, const MemoryAccess
 
 }  // namespace
 
+namespace {
+
+// What ld.global.nc reads must not be written while the kernel runs (9.7.9.9), in whatever order.
+void log_use(Core& x, const Region& region, const MemoryAccess& access) {
+  const bool writes = access.kind != Shadow::Kind::read;
+  if (!writes && !x.machine->program().code[access.pc].modifiers.has(ptx::Field::nc)) return;
+  std::uint64_t begin = ~std::uint64_t{0}, end = 0;
+  for (Mask rest = access.mask; rest; rest &= rest - 1) {
+    const std::uint64_t at = access.offsets[access.run ? 0 : __builtin_ctz(rest)];
+    begin = std::min(begin, at);
+    end = std::max(end, at + access.bytes * (access.run ? 32 : 1));
+  }
+  x.machine->order_log->use_region(region.base(), begin, end, writes);
+}
+
+}  // namespace
+
 // Shared memory that two warps touch, and nothing says in which order.
 void watch_in(Core& x, Block& block, const MemoryAccess& access) {
   Model& machine = *x.machine;
@@ -316,7 +333,6 @@ void watch(Core& x, const MemoryAccess& access) {
   watch_in(x, *x.block, access);
 }
 
-// The same of global memory.
 namespace {
 
 void log_access(AccessLog& log, const Region& region, const MemoryAccess& a) {
@@ -337,8 +353,10 @@ void log_access(AccessLog& log, const Region& region, const MemoryAccess& a) {
 
 }  // namespace
 
+// The same of global memory.
 void watch_region(Core& x, Region& region, const MemoryAccess& access) {
   if (x.machine->access_log) log_access(*x.machine->access_log, region, access);
+  if (x.machine->order_log) log_use(x, region, access);
   look_at(x, x.machine->accesses_of(region), {nullptr, &region}, access);
 }
 

@@ -236,6 +236,9 @@ void watch_operation(Core& x, int lane, Region& region, AsyncOperation& o) {
   bool told = false;
   o.work->pieces(o, [&](const GlobalRange& piece) {
     const std::uint64_t begin = piece.begin - region.base(), end = piece.end - region.base();
+    if (x.machine->order_log && use != GlobalUse::reads) {
+      x.machine->order_log->use_region(region.base(), begin, end, true);
+    }
     if (!pass.touch(begin, end) || told) return true;
     told = true;
     tell_unordered(x, {nullptr, &region}, lane, o.work->name, touch.kind, begin, end,

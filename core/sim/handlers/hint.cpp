@@ -23,7 +23,8 @@ Flow make_policy(Core& x, const Code& c, Mask m) {
   return Flow::next;
 }
 
-// What was not written back is lost: the bytes are as if nobody had written them.
+// What was not written back is lost: the bytes are as if nobody had written them. To others it is
+// "a weak write of an unstable indeterminate value" (9.7.9.17).
 Flow discard(Core& x, const Code& c, Mask m) {
   constexpr std::uint32_t bytes = 128;
   for (; m; m &= m - 1) {
@@ -33,6 +34,11 @@ Flow discard(Core& x, const Code& c, Mask m) {
     const u64 offset = region ? address - region->base() : 0;
     if (!region || region->read_only || region->size() - offset < bytes || address % bytes) {
       return refuse_access(x, c, Access::store, lane, address, bytes);
+    }
+    if (x.block->order.on()) {
+      u64 offsets[32];
+      offsets[lane] = offset;
+      watch_access(x, c, Shadow::Kind::write, *region, Mask{1} << lane, offsets, bytes);
     }
     region->make_undefined(offset, bytes);
   }

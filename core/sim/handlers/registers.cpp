@@ -82,6 +82,23 @@ void note_no_effect(Core& x) {
   });
 }
 
+// Whoever wants registers gets them in every order where those that are given without a wait for
+// anybody who wants some are enough for all.
+void log_change(Core& x, RegisterPool& pool, const RegisterChange& mine) {
+  const Observer& me = observer(x);
+  const u32 had = x.warp->registers;
+  if (mine.more) {
+    pool.wanted += mine.registers - had;
+    pool.taken.push_back({me.me(), me.epoch()});
+    return;
+  }
+  const VectorClock behind = me.behind();
+  const bool waits =
+      std::any_of(pool.taken.begin(), pool.taken.end(),
+                  [&](const RegisterPool::Taken& t) { return behind.of(t.agent) >= t.epoch; });
+  if (!waits) pool.given += had - mine.registers;
+}
+
 Flow set_registers(Core& x, const Code& c, Mask m) {
   const Flow flow = together(x, m, x.warp->live, Wait::aligned);
   if (flow != Flow::next) return flow;
@@ -96,14 +113,7 @@ Flow set_registers(Core& x, const Code& c, Mask m) {
   RegisterPool& pool = x.block->registers_free;
   if (more && pool.free < mine.registers - warp.registers) return wait_here(x, m, Wait::registers);
   watch_warpgroup(x, mine);
-  if (x.machine->order_log) {
-    const auto& before = pool.changes[warp.index / 4];
-    const auto last =
-        before.begin() + std::min<std::ptrdiff_t>(warp.register_changes, std::ssize(before));
-    if (std::any_of(before.begin(), last, [](const RegisterChange& c) { return c.more; })) {
-      x.machine->order_log->blind("who gets registers first is not tried otherwise: setmaxnreg");
-    }
-  }
+  if (x.machine->order_log && x.block->order.on()) log_change(x, pool, mine);
   pool.free += warp.registers - mine.registers;
   warp.registers = mine.registers;
   auto& known = pool.changes[warp.index / 4];
@@ -147,6 +157,10 @@ u32 registers_at_entry(const ptx::Program& program) {
 
 // A chip lets it: DeepGEMM's kernels have one warp of four execute it.
 void leave_registers(Model& machine, const Block& block) {
+  const RegisterPool& pool = block.registers_free;
+  if (machine.order_log && pool.wanted > pool.given) {
+    machine.order_log->blind("who gets registers first is not tried otherwise: setmaxnreg");
+  }
   for (const Warp& warp : block.warps) {
     const auto& known = block.registers_free.changes[warp.index / 4];
     if (warp.register_changes >= known.size()) continue;

@@ -58,6 +58,11 @@ Block* reach(Core& x, int lane, u32 rank) {
     const Observer& me = x.block->order.of(x.warp->index);
     peer->order.reached_by.push_back(
         {me.me(), me.epoch(), x.machine->step_of(*x.block, x.warp->index, x.pc)});
+    if (!me.behind().knows(static_cast<u32>(peer->number))) {
+      x.machine->order_log->blind(
+          "it accesses the memory of another CTA of the cluster, which may not have started by "
+          "then");
+    }
   }
   if (peer->ended && (goes_unnoticed(x) || could_be_in_time(x, *peer))) {
     x.reports->hazard(x, lane, "peer_exited", x.pc, [&] {

@@ -12,6 +12,7 @@
 #include "core/sim/machine/machine.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/machine/module.h"
+#include "core/sim/machine/spin_loop.h"
 #include "core/sim/memory/device_memory.h"
 
 namespace tilescope::sim {
@@ -253,6 +254,16 @@ std::optional<Error> place_others(const Model& machine, DeviceMemory& memory) {
   return {};
 }
 
+void begin_log(Model& machine) {
+  machine.order_log.emplace();
+  const ptx::Program& program = machine.program();
+  for (std::uint32_t pc = 0; pc < program.code.size(); ++pc) {
+    if (!SpinLoop::may_be_one(program, pc)) continue;
+    machine.order_log->may_wait.resize(program.code.size());
+    machine.order_log->may_wait[pc] = true;
+  }
+}
+
 // Whose accesses are followed: of what the program may write.
 void watch_written(Model& machine) {
   if (!machine.options.races) return;
@@ -344,7 +355,7 @@ void begin(Model& m, DeviceMemory& memory, std::vector<std::byte> parameters) {
   m.global_watch.begin();
   if (m.options.logs_accesses && m.options.races) m.access_log.emplace();
   watch_written(m);
-  if (m.options.logs_order) m.order_log.emplace();
+  if (m.options.logs_order) begin_log(m);
   m.unread_waits = unread_waits(m.program());
 }
 

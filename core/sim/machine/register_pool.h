@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/ptx/program.h"
+#include "core/sim/order/vector_clock.h"
 
 namespace tilescope::sim {
 
@@ -27,6 +28,14 @@ struct RegisterChange {
 
 struct RegisterPool {
   std::uint32_t free = 0;  // registers of each thread of a warp
+  // Where orders are logged: what all setmaxnreg.inc want; what is given by those .dec that come
+  // behind none of these; and who executed an .inc.
+  std::uint64_t wanted = 0, given = 0;
+  struct Taken {
+    Agent agent;
+    std::uint32_t epoch = 0;
+  };
+  std::vector<Taken> taken;
   // Of each warpgroup, four warps, which all execute the same ones: who was first to.
   std::array<std::vector<RegisterChange>, 8> changes;
 };

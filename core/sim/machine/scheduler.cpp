@@ -323,7 +323,13 @@ void Scheduler::log_end() {
   Block& block = model_->blocks[current_];
   if (!model_->order_log || !block.order.on()) return;
   VectorClock behind;
-  for (const Warp& w : block.warps) behind.join(block.order.of(w.index).behind());
+  bool presumed = block.order.shared.has_forgotten();
+  for (const Warp& w : block.warps) {
+    presumed = presumed || block.order.of(w.index).has_presumed();
+    behind.join(block.order.of(w.index).behind());
+    behind.join(block.order.of(w.index).sure().seen);
+  }
+  if (presumed) model_->order_log->blind("more was done at one place than is kept of it");
   for (const BlockOrder::Arrival& a : block.order.reached_by) {
     if (behind.of(a.agent) >= a.epoch) continue;
     model_->order_log->may_change(Reversal::Kind::exit, a.step, a.step);

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "core/sim/checks/origin.h"
 #include "core/sim/checks/undefined.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/machine/cluster.h"
 #include "core/sim/machine/model.h"
+#include "core/sim/machine/spin_loop.h"
 
 namespace tilescope::sim {
 
@@ -387,17 +389,17 @@ std::uint32_t alike(const ptx::Instruction& i) {
   }
 }
 
-// Who accessed the place before, and could have come later. `writes` or reads alone: what reads
-// last stands for what its warp read before.
+// Who accessed the place before, and could have come later by what PTX promises: that a relaxed
+// signal came in between is none. `writes` or reads alone: what reads last stands for what its warp
+// read before.
 void log_flag(Core& x, u64 place, Shadow::Kind kind, const ptx::Instruction& i) {
   const Observer& me = observer(x);
-  const VectorClock clock = me.behind();
   FlagAccess now{me.me(), me.epoch(), kind != Shadow::Kind::read, alike(i),
                  x.machine->step_of(*x.block, x.warp->index, x.pc)};
   std::vector<FlagAccess>& all = x.machine->flag_accesses[place];
   for (const FlagAccess& a : all) {
     if (!a.writes && !now.writes) continue;
-    if (a.agent == now.agent || clock.of(a.agent) >= a.epoch) continue;
+    if (me.has_seen(a.agent, a.epoch)) continue;
     if (a.adds && a.adds == now.adds) continue;
     x.machine->order_log->may_change(Reversal::Kind::memory, a.step, now.step);
   }
@@ -407,6 +409,96 @@ void log_flag(Core& x, u64 place, Shadow::Kind kind, const ptx::Instruction& i) 
   all.erase(std::remove_if(all.begin(), all.end(), same), all.end());
   all.push_back(now);
   if (now.writes) x.machine->order_log->step(x.block->number, x.warp->index, place * 16 + 4);
+}
+
+// ---- loops that wait for a flag ----
+
+u64 bytes_at(const std::byte* data, std::uint32_t bytes) {
+  u64 out = 0;
+  std::memcpy(&out, data, std::min<std::size_t>(bytes, sizeof out));
+  return out;
+}
+
+// What a register of a lane holds.
+std::optional<u64> held_by(const Core& x, int lane, std::uint32_t reg) {
+  const ptx::Register& r = x.machine->program().registers[reg];
+  if (r.place == ptx::no_register) return std::nullopt;
+  if (ptx::class_of(r.type) == ptx::Class::predicate) return x.predicates[r.place] >> lane & 1;
+  const auto width = static_cast<std::uint32_t>(std::max(2, ptx::bytes_of(r.type)));
+  return bytes_at(x.bank[0] + r.place + static_cast<std::uint32_t>(lane) * width, width);
+}
+
+// What is written at a flag, where the program has loops that wait for one.
+void log_write(Core& x, u64 address, std::uint32_t bytes, const Region& region, u64 offset,
+               const std::byte* value) {
+  OrderLog& log = *x.machine->order_log;
+  if (log.may_wait.empty()) return;
+  const Observer& me = observer(x);
+  FlagWrite now{me.me(), me.home(), me.epoch(), address, bytes, value != nullptr, 0, 0};
+  if (value) now.value = bytes_at(value, bytes);
+  now.before = bytes_at(region.data() + offset, bytes);
+  for (u64 at = 0; at < bytes; at += 4) log.flag_writes[address / 4 + at / 4].push_back(now);
+}
+
+// The CTAs of a cluster run together. Of others nobody promises that who is waited for ever begins.
+bool run_together(Home a, Home b) {
+  return includes(Scope::cluster, a, b);
+}
+
+// Is the last write at the place the only one that ends the loop, in whatever order it is asked?
+// What could be read besides is what was written since the thread was last sure of a value, when it
+// began to ask: and what was there before each of these.
+bool ends_alone(const Core& x, const std::vector<FlagWrite>& writes, const VectorClock& began,
+                u64 found, SpinLoop& loop) {
+  const Observer& me = x.block->order.of(x.warp->index);
+  const FlagWrite& last = writes.back();
+  const auto is_sure = [&](const FlagWrite& w) {
+    return w.agent == me.me() || began.of(w.agent) >= w.epoch;
+  };
+  if (!last.stores || last.value != found || is_sure(last)) return false;
+  if (!run_together(last.home, me.home())) return false;
+  for (std::size_t k = writes.size(); k-- > 0;) {
+    const FlagWrite& w = writes[k];
+    if (!w.stores || w.place != last.place || w.bytes != last.bytes) return false;
+    if (k + 1 < writes.size() && !loop.goes_round(w.value, found)) return false;
+    if (is_sure(w)) return true;
+    if (!loop.goes_round(w.before, found)) return false;
+  }
+  return true;
+}
+
+// A read of a flag by a lane. `again`: it goes on asking, and that it asked means nothing; `found`:
+// it does not, as it has found what alone ends its loop.
+enum class Asked : std::uint8_t { other, again, found };
+
+Asked ask(Core& x, int lane, u64 address, std::uint32_t bytes, const Region& region, u64 offset) {
+  OrderLog& log = *x.machine->order_log;
+  if (log.may_wait.empty() || !log.may_wait[x.pc]) return Asked::other;
+  const Observer& me = observer(x);
+  const std::array<u64, 3> who{x.block->number,
+                               x.warp->index * 32 + static_cast<std::uint32_t>(lane), x.pc};
+  const u64 value = bytes_at(region.data() + offset, bytes);
+  SpinLoop loop(x.machine->program(), x.pc,
+                [&](std::uint32_t reg) { return held_by(x, lane, reg); });
+  // Of whoever leaves the loop no more is asked here than that it does not come back.
+  if (loop.goes_round(value, ~value)) {
+    log.vain.try_emplace(who, OrderLog::Vain{address, me.sure().seen});
+    return Asked::again;
+  }
+  VectorClock began = me.sure().seen;
+  if (const auto vain = log.vain.find(who); vain != log.vain.end()) {
+    if (vain->second.place == address) began = std::move(vain->second.seen);
+    log.vain.erase(vain);
+  }
+  for (u64 at = 0; at < bytes; at += 4) {
+    const auto writes = log.flag_writes.find(address / 4 + at / 4);
+    if (writes == log.flag_writes.end() || writes->second.empty() ||
+        writes->second.back().place != address || writes->second.back().bytes != bytes ||
+        !ends_alone(x, writes->second, began, value, loop)) {
+      return Asked::other;
+    }
+  }
+  return Asked::found;
 }
 
 }  // namespace
@@ -447,14 +539,24 @@ void watch_access(Core& x, const Code& c, Shadow::Kind kind, Region& region, Mas
         tensor.synchronise(x.warp->index, met);
         tensor.tell(x.warp->index, met);
       }
+      const u64 place = shared ? key_of(owner, offsets[lane]) : address;
+      Asked asked = Asked::other;
+      const auto log = [&] {
+        for (u64 at = 0; at < bytes; at += 4) log_flag(x, place / 4 + at / 4, kind, i);
+      };
       if (x.machine->order_log) {
-        for (u64 at = 0; at < bytes; at += 4) {
-          log_flag(x, (shared ? key_of(owner, offsets[lane]) : address) / 4 + at / 4, kind, i);
+        const bool reads = kind == Shadow::Kind::read;
+        if (reads) asked = ask(x, lane, place, bytes, region, offsets[lane]);
+        if (asked == Asked::other) log();
+        if (!reads) {
+          const bool one = kind == Shadow::Kind::write && values && c.count == 1;
+          log_write(x, place, bytes, region, offsets[lane],
+                    one ? values + static_cast<u64>(lane) * bytes : nullptr);
         }
       }
       Token& flag = shared ? owner.order.flags[offsets[lane]] : x.machine->flags[address];
-      meet_at(observer(x), flag, shared ? key_of(owner, offsets[lane]) : address, kind, i,
-              access.scope, deed(x, lane));
+      meet_at(observer(x), flag, place, kind, i, access.scope, deed(x, lane));
+      if (asked == Asked::found) log();  // now it has seen who wrote that
     }
     meet_peer(x);
   }

@@ -14,6 +14,7 @@ void BlockOrder::start(Home home, u32 warps, u64 shared_bytes) {
   flags.clear();
   came = came_before = {};
   reached_by.clear();
+  allocated.clear();
   shared.start(warps ? shared_bytes : 0);
 }
 

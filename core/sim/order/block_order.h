@@ -44,6 +44,7 @@ class BlockOrder {
   };
   std::array<std::vector<Arrival>, 16> came, came_before;
   std::vector<Arrival> reached_by;  // likewise: who accessed this block's memory from another one
+  std::vector<Arrival> allocated;   // likewise: who has allocated columns of TMEM
   std::map<std::uint64_t, Token> flags;  // by offset: what accesses that synchronise tell there
 
  private:

@@ -255,13 +255,17 @@ void Observer::fence_proxy_of_global(u32 lanes) {
 }
 
 bool Observer::has_fenced(u32 lanes, u32 epoch, u32 until) const {
+  const bool is_known =
+      std::any_of(own_fences_.begin(), own_fences_.end(), [&](const ProxyFence& f) {
+        return f.epoch >= epoch && f.epoch <= until && (f.lanes & lanes);
+      });
+  if (is_known) return true;
   // Of fences that are no longer known it is taken that one was there.
-  if (lanes && own_fences_.size() == most_own_fences && own_fences_.front().epoch >= epoch) {
-    return true;
+  if (!lanes || own_fences_.size() < most_own_fences || own_fences_.front().epoch < epoch) {
+    return false;
   }
-  return std::any_of(own_fences_.begin(), own_fences_.end(), [&](const ProxyFence& f) {
-    return f.epoch >= epoch && f.epoch <= until && (f.lanes & lanes);
-  });
+  has_presumed_ = true;
+  return true;
 }
 
 std::uint64_t Observer::held() const {

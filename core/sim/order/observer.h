@@ -181,6 +181,8 @@ class Observer {
   // Has one of these lanes had such a fence since `epoch`, that who has seen `until` of this warp
   // has seen, too? Of those of all lanes is_told() knows.
   bool has_fenced(std::uint32_t lanes, std::uint32_t epoch, std::uint32_t until) const;
+  // Such a fence was taken to be there, among those that are no longer known.
+  bool has_presumed() const { return has_presumed_; }
 
   std::uint64_t held() const;
 
@@ -215,6 +217,7 @@ class Observer {
   std::vector<Offered> offered_;  // read, and not acquired
   std::vector<ProxyFence> own_fences_;
   std::vector<Doubtful> relied_;
+  mutable bool has_presumed_ = false;
 };
 
 }  // namespace tilescope::sim

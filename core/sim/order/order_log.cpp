@@ -25,6 +25,14 @@ void OrderLog::may_change(Reversal::Kind kind, const RunStep& earlier, const Run
   reversals_.push_back({kind, earlier, later});
 }
 
+void OrderLog::use_region(std::uint64_t base, std::uint64_t begin, std::uint64_t end, bool writes) {
+  std::array<Used, 2>& used = regions_[base];
+  used[writes].add(begin, end);
+  if (used[0].begin < used[1].end && used[1].begin < used[0].end) {
+    blind("ld.global.nc may read what was there before the kernel wrote it");
+  }
+}
+
 void OrderLog::blind(const std::string& why) {
   if (std::find(blinds_.begin(), blinds_.end(), why) == blinds_.end()) blinds_.push_back(why);
 }

@@ -15,12 +15,14 @@
 // A wait for a phase that may be over too early is a hazard of its own (phase_too_early).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "core/sim/order/observer.h"
 #include "core/sim/order/vector_clock.h"
 
 namespace tilescope::sim {
@@ -47,6 +49,18 @@ struct FlagAccess {
   RunStep step;
 };
 
+// A strong store of one value, or an atomic, at a place of memory; for who goes round a loop until
+// it is there.
+struct FlagWrite {
+  Agent agent;
+  Home home;
+  std::uint32_t epoch = 0;
+  std::uint64_t place = 0;  // of its first byte
+  std::uint32_t bytes = 0;
+  bool stores = false;  // not an atomic: the value is known
+  std::uint64_t value = 0, before = 0;
+};
+
 class OrderLog {
  public:
   // A warp does something that others could notice: all that it does so, in a row, is its part of
@@ -54,6 +68,22 @@ class OrderLog {
   void step(std::uint64_t block, std::uint32_t warp, std::uint64_t what);
   // The two could change places. Once for the two instructions.
   void may_change(Reversal::Kind kind, const RunStep& earlier, const RunStep& later);
+
+  // Bytes [begin, end) of the region at `base` are read past the caches that writes keep up to date
+  // (ld.global.nc), or written.
+  void use_region(std::uint64_t base, std::uint64_t begin, std::uint64_t end, bool writes);
+
+  // ---- loops that wait for a flag ----
+  // By instruction: may it be what such a loop reads? Empty: the program has none.
+  std::vector<bool> may_wait;
+  // What was written at each 4 bytes, where it has some.
+  std::map<std::uint64_t, std::vector<FlagWrite>> flag_writes;
+  // What a thread had seen when it first read there in vain, by block, thread and instruction.
+  struct Vain {
+    std::uint64_t place = 0;
+    VectorClock seen;
+  };
+  std::map<std::array<std::uint64_t, 3>, Vain> vain;
 
   // Something that may go otherwise, of which nothing is followed: in words, once.
   void blind(const std::string& why);
@@ -72,6 +102,14 @@ class OrderLog {
   };
   std::map<std::pair<std::uint64_t, std::uint32_t>, Part> warps_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, bool> known_;  // by their instructions
+  struct Used {
+    std::uint64_t begin = ~std::uint64_t{0}, end = 0;
+    void add(std::uint64_t from, std::uint64_t to) {
+      begin = begin < from ? begin : from;
+      end = end > to ? end : to;
+    }
+  };
+  std::map<std::uint64_t, std::array<Used, 2>> regions_;  // [0] read so, [1] written
   std::vector<Reversal> reversals_;
   std::vector<std::string> blinds_;
   std::uint64_t steps_ = 0;

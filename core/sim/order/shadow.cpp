@@ -63,7 +63,7 @@ void Shadow::start(u64 bytes, bool in_pages) {
   pages_.clear();
   pages_.resize((words_ + page_mask_) >> page_shift_);
   touched_ = 0;
-  gathers_ = false;
+  gathers_ = has_forgotten_ = false;
   gathered_.clear();
   readers_.clear();
   if (!in_pages && words_) words_from(0);
@@ -204,6 +204,7 @@ void Shadow::Pass::look_through(const History& was, u32 bytes, bool replaces, No
       kept[count++] = {link.node, at, left};
     } else {
       all_kept = false;
+      s.has_forgotten_ = true;
     }
   }
   if (all_kept) return;
@@ -296,9 +297,11 @@ void Shadow::note_read(u32& word, u32 bytes, u32 node) {
     std::array<Link, most_links> kept;
     u32 count = 0;
     const u32 most = most_links - more_links;
-    for (u32 at = now.others; at && count < most; at = links_[at].next) {
+    u32 at = now.others;
+    for (; at && count < most; at = links_[at].next) {
       if (!is_same(links_[at])) kept[count++] = links_[at];
     }
+    has_forgotten_ = has_forgotten_ || at;
     now.others = 0;
     now.count = 0;
     while (count-- > 0) {

@@ -148,6 +148,8 @@ class Shadow {
     if (!kept) readers_.clear();
   }
   std::uint64_t held() const;
+  // Of a word that very many accessed, one that a later access may race with is not kept.
+  bool has_forgotten() const { return has_forgotten_; }
 
   // f(first, end, last weak write) for each run of bytes of [begin, end) with the same one, until f
   // answers true. Answers whether f did.
@@ -210,6 +212,7 @@ class Shadow {
   std::vector<History> histories_;
   std::vector<Link> links_;
   std::vector<Touch> nodes_;
+  bool has_forgotten_ = false;
   std::size_t most_ = 0;  // histories, before those that are gone are thrown away
 
   // Reads that are not in the histories yet.

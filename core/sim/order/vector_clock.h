@@ -28,6 +28,13 @@ class VectorClock {
     }
     return 0;
   }
+  // Has anybody of this block been seen?
+  bool knows(std::uint32_t block) const {
+    for (const Row& r : rows_) {
+      if (r.block == block) return true;
+    }
+    return false;
+  }
   void see(Agent a, std::uint32_t epoch);
   void join(const VectorClock& other);
   void clear() { rows_.clear(); }

@@ -182,6 +182,11 @@ Flow allocate(Core& x, const Code& c, Mask m) {
   }
   u64 offset = 0;
   if (!columns || !may_allocate(x, columns) || !destination(x, c, offset)) return Flow::fault;
+  if (x.machine->order_log && x.block->order.on()) {
+    const Observer& me = observer(x);
+    x.block->order.allocated.push_back(
+        {me.me(), me.epoch(), x.machine->step_of(*x.block, x.warp->index, x.pc)});
+  }
   if (is_of_pair(x)) return allocate_in_pair(x, columns, offset);
   const std::optional<u32> column = free_columns(*x.machine, *x.block, columns);
   if (!column) return wait_for_columns(x);
@@ -246,6 +251,13 @@ Flow relinquish(Core& x, const Code&, Mask m) {
     if (!find_peer(x, 0, "tcgen05.relinquish_alloc_permit", was_here)) return Flow::fault;
     if (waits_for_peer(x, *peer, was_here)) return Flow::yield;
     wake_peer(*peer);
+  }
+  if (x.machine->order_log && x.block->order.on()) {
+    for (const BlockOrder::Arrival& a : x.block->order.allocated) {
+      if (observer(x).has_seen(a.agent, a.epoch)) continue;
+      x.machine->order_log->blind(
+          "nothing says that all tcgen05.alloc are before tcgen05.relinquish_alloc_permit");
+    }
   }
   x.block->tensor.relinquished = true;
   x.block->tensor.relinquished_at = x.pc;

@@ -1,0 +1,462 @@
+// The stand-in for the CUDA driver, asked as a program asks it: loaded by its name, called through
+// the addresses that it gives out, answered by the simulator over a socket.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+#include <thread>
+
+#include "app/cuda/api.h"
+#include "app/descriptions.h"
+#include "app/exec_server.h"
+#include "app/scratch.h"
+
+namespace tilescope {
+namespace {
+
+// Adds `value` to n words; n beyond what is there is out of bounds.
+constexpr const char* ptx = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b32 result) vprintf (.param .b64 format, .param .b64 arguments);
+.global .align 1 .b8 hello[7] = {104, 101, 108, 108, 111, 10, 0};
+.visible .global .align 4 .u32 total[4] = {1, 2, 3, 4};
+
+.visible .entry add(.param .u64 data, .param .u32 n, .param .u32 value) {
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<4>;
+  .reg .pred %p<2>;
+  ld.param.u64 %rd1, [data];
+  ld.param.u32 %r1, [n];
+  ld.param.u32 %r2, [value];
+  mov.u32 %r3, %tid.x;
+  mov.u32 %r4, %ctaid.x;
+  mov.u32 %r5, %ntid.x;
+  mad.lo.s32 %r6, %r4, %r5, %r3;
+  setp.ge.u32 %p1, %r6, %r1;
+  @%p1 ret;
+  mul.wide.u32 %rd2, %r6, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  ld.global.u32 %r7, [%rd3];
+  add.s32 %r7, %r7, %r2;
+  st.global.u32 [%rd3], %r7;
+  ret;
+}
+.visible .entry say() {
+  .reg .b64 %rd<3>;
+  .param .b64 p0;
+  .param .b64 p1;
+  .param .b32 p2;
+  mov.u64 %rd1, hello;
+  cvta.global.u64 %rd1, %rd1;
+  mov.u64 %rd2, 0;
+  st.param.b64 [p0], %rd1;
+  st.param.b64 [p1], %rd2;
+  call.uni (p2), vprintf, (p0, p1);
+  ret;
+}
+)";
+
+// A program's process as far as its driver goes: a copy of the library, so that each test has one
+// that knows nothing of the others, and the server that answers it.
+class StandIn : public ::testing::Test {
+ protected:
+  StandIn() {
+    ExecOptions options;
+    options.quiet = true;
+    options.order.device = *device_described("h100");
+    auto server = ExecServer::open(socket(), options, terminal_);
+    EXPECT_TRUE(server.ok());
+    server_ = std::move(*server);
+    ::setenv(wire::socket_variable, socket().c_str(), 1);
+    const auto copy = scratch_.folder() / "libcuda.so.1";
+    std::filesystem::copy_file(TILESCOPE_STANDIN, copy);
+    library_ = ::dlopen(copy.c_str(), RTLD_NOW | RTLD_LOCAL);
+    EXPECT_NE(library_, nullptr) << ::dlerror();
+    answering_ = std::thread([this] {
+      while (!stop_) server_->answer_some(5);
+    });
+  }
+  ~StandIn() override {
+    stop_ = true;
+    answering_.join();
+  }
+  std::string socket() const { return (scratch_.folder() / "device").string(); }
+
+  template <class... T>
+  CUresult call(const char* name, T... arguments) {
+    auto* const function = reinterpret_cast<CUresult (*)(T...)>(::dlsym(library_, name));
+    if (!function) {
+      ADD_FAILURE() << name << " is not there";
+      return CUDA_ERROR_NOT_FOUND;
+    }
+    return function(arguments...);
+  }
+
+  // Initialised, with a context and the module above.
+  void begin() {
+    ASSERT_EQ(call("cuInit", 0u), CUDA_SUCCESS);
+    CUcontext context = nullptr;
+    ASSERT_EQ(call("cuDevicePrimaryCtxRetain", &context, 0), CUDA_SUCCESS);
+    ASSERT_EQ(call("cuCtxSetCurrent", context), CUDA_SUCCESS);
+    ASSERT_EQ(call("cuModuleLoadData", &module_, static_cast<const void*>(ptx)), CUDA_SUCCESS);
+    ASSERT_EQ(call("cuModuleGetFunction", &add_, module_, "add"), CUDA_SUCCESS);
+  }
+  CUdeviceptr words(int count) {
+    std::vector<int> values(static_cast<std::size_t>(count));
+    std::iota(values.begin(), values.end(), 0);
+    CUdeviceptr out = 0;
+    EXPECT_EQ(call("cuMemAlloc_v2", &out, values.size() * 4), CUDA_SUCCESS);
+    EXPECT_EQ(
+        call("cuMemcpyHtoD_v2", out, static_cast<const void*>(values.data()), values.size() * 4),
+        CUDA_SUCCESS);
+    return out;
+  }
+  CUresult launch(CUdeviceptr data, unsigned n, unsigned value, CUstream stream = nullptr,
+                  unsigned threads = 64) {
+    void* each[] = {&data, &n, &value};
+    return call("cuLaunchKernel", add_, (n + 63) / 64, 1u, 1u, threads, 1u, 1u, 0u, stream,
+                static_cast<void**>(each), static_cast<void**>(nullptr));
+  }
+  std::vector<int> read(CUdeviceptr from, int count) {
+    std::vector<int> out(static_cast<std::size_t>(count), -1);
+    EXPECT_EQ(call("cuMemcpyDtoH_v2", static_cast<void*>(out.data()), from, out.size() * 4),
+              CUDA_SUCCESS);
+    return out;
+  }
+  // What came of the one program that asks here. All that it asks has been answered.
+  const SimulatedDevice& device() { return server_->programs().at(0)->device(); }
+
+  Terminal terminal_;
+  Scratch scratch_;
+  std::unique_ptr<ExecServer> server_;
+  void* library_ = nullptr;
+  std::atomic<bool> stop_ = false;
+  std::thread answering_;
+  CUmodule module_ = nullptr;
+  CUfunction add_ = nullptr;
+};
+
+TEST_F(StandIn, AKernelRunsAndItsResultComesBack) {
+  begin();
+  const CUdeviceptr data = words(100);
+  EXPECT_EQ(launch(data, 100, 7), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuCtxSynchronize"), CUDA_SUCCESS);
+  const std::vector<int> values = read(data, 100);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(values[static_cast<std::size_t>(i)], i + 7);
+  EXPECT_EQ(device().launches(), 1u);
+  EXPECT_FALSE(device().faulted());
+  EXPECT_EQ(call("cuMemFree_v2", data), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuMemFree_v2", data), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(StandIn, ParametersInOneBufferAreTheSame) {
+  begin();
+  struct {
+    CUdeviceptr data;
+    unsigned n, value;
+  } buffer{words(10), 10, 5};
+  std::size_t bytes = sizeof buffer;
+  void* extra[] = {reinterpret_cast<void*>(1), &buffer, reinterpret_cast<void*>(2), &bytes,
+                   nullptr};
+  EXPECT_EQ(call("cuLaunchKernel", add_, 1u, 1u, 1u, 64u, 1u, 1u, 0u, CUstream{},
+                 static_cast<void**>(nullptr), static_cast<void**>(extra)),
+            CUDA_SUCCESS);
+  EXPECT_EQ(read(buffer.data, 10)[9], 14);
+  bytes = 12;
+  EXPECT_EQ(call("cuLaunchKernel", add_, 1u, 1u, 1u, 64u, 1u, 1u, 0u, CUstream{},
+                 static_cast<void**>(nullptr), static_cast<void**>(extra)),
+            CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(StandIn, TheDeviceIsAsItIsDescribed) {
+  int value = 0;
+  EXPECT_EQ(call("cuDeviceGetAttribute", &value, 16, 0), CUDA_ERROR_NOT_INITIALIZED);
+  begin();
+  EXPECT_EQ(call("cuDeviceGetAttribute", &value, 16, 0), CUDA_SUCCESS);
+  EXPECT_EQ(value, 132);
+  EXPECT_EQ(call("cuDeviceGetAttribute", &value, 75, 0), CUDA_SUCCESS);
+  EXPECT_EQ(value, 9);
+  EXPECT_EQ(call("cuDeviceGetAttribute", &value, 16, 1), CUDA_ERROR_INVALID_DEVICE);
+  EXPECT_EQ(call("cuDeviceGetAttribute", static_cast<int*>(nullptr), 16, 0),
+            CUDA_ERROR_INVALID_VALUE);
+  char name[64];
+  EXPECT_EQ(call("cuDeviceGetName", static_cast<char*>(name), 64, 0), CUDA_SUCCESS);
+  EXPECT_STREQ(name, "NVIDIA H100");
+}
+
+TEST_F(StandIn, WhatIsWrongIsRefused) {
+  begin();
+  CUfunction none = nullptr;
+  EXPECT_EQ(call("cuModuleGetFunction", &none, module_, "nothing"), CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(call("cuModuleGetFunction", &none, module_, "ad"), CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(call("cuModuleGetFunction", &none, CUmodule{}, "add"), CUDA_ERROR_INVALID_HANDLE);
+  CUdeviceptr data = words(10);
+  EXPECT_EQ(launch(data, 10, 1, nullptr, 2048), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(launch(data, 10, 1, reinterpret_cast<CUstream>(77)), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_EQ(launch(data, 0, 1), CUDA_ERROR_INVALID_VALUE);
+  int on_host = 0;
+  EXPECT_EQ(call("cuMemcpyDtoH_v2", static_cast<void*>(&on_host), data + 40, std::size_t{4}),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(call("cuMemAlloc_v2", &data, std::size_t{0}), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(call("cuMemAlloc_v2", &data, std::size_t{1} << 50), CUDA_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(call("cuModuleUnload", module_), CUDA_SUCCESS);
+  EXPECT_EQ(launch(data, 10, 1), CUDA_ERROR_INVALID_HANDLE);
+  EXPECT_FALSE(device().faulted());
+}
+
+TEST_F(StandIn, AModuleThatCannotRunSaysWhy) {
+  begin();
+  char log[512] = "";
+  int options[] = {5, 6};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof log)};
+  CUmodule module = nullptr;
+  const char* const nonsense = ".version 8.0\n.target sm_80\n.address_size 64\nnonsense\n";
+  EXPECT_EQ(call("cuModuleLoadDataEx", &module, static_cast<const void*>(nonsense), 2u,
+                 static_cast<int*>(options), static_cast<void**>(values)),
+            CUDA_ERROR_INVALID_PTX);
+  EXPECT_NE(std::string(log).find("nonsense"), std::string::npos) << log;
+  const char* const code =
+      "\x7f"
+      "ELF and so on";
+  EXPECT_EQ(call("cuModuleLoadData", &module, static_cast<const void*>(code)),
+            CUDA_ERROR_NO_BINARY_FOR_GPU);
+}
+
+TEST_F(StandIn, AfterAFaultEveryCallSaysSo) {
+  begin();
+  const CUdeviceptr data = words(10);
+  EXPECT_EQ(launch(data, 1 << 20, 1), CUDA_SUCCESS);  // it was taken
+  constexpr auto illegal_address = static_cast<CUresult>(700);
+  EXPECT_EQ(call("cuCtxSynchronize"), illegal_address);
+  CUdeviceptr more = 0;
+  EXPECT_EQ(call("cuMemAlloc_v2", &more, std::size_t{4}), illegal_address);
+  EXPECT_EQ(launch(data, 10, 1), illegal_address);
+  int value = 0;
+  EXPECT_EQ(call("cuDeviceGetAttribute", &value, 16, 0), CUDA_SUCCESS);
+  ASSERT_TRUE(device().faulted());
+  EXPECT_EQ(device().reports().back().kind, "out_of_bounds");
+}
+
+TEST_F(StandIn, VariablesHaveAddresses) {
+  begin();
+  CUdeviceptr total = 0;
+  std::size_t bytes = 0;
+  ASSERT_EQ(call("cuModuleGetGlobal_v2", &total, &bytes, module_, "total"), CUDA_SUCCESS);
+  EXPECT_EQ(bytes, 16u);
+  EXPECT_EQ(read(total, 4), (std::vector<int>{1, 2, 3, 4}));
+  EXPECT_EQ(launch(total, 4, 10), CUDA_SUCCESS);
+  EXPECT_EQ(read(total, 4), (std::vector<int>{11, 12, 13, 14}));
+  EXPECT_EQ(call("cuModuleGetGlobal_v2", &total, &bytes, module_, "nothing"), CUDA_ERROR_NOT_FOUND);
+}
+
+TEST_F(StandIn, HostMemoryIsTheDevicesToo) {
+  begin();
+  void* pinned = nullptr;
+  ASSERT_EQ(call("cuMemHostAlloc", &pinned, std::size_t{40}, 0u), CUDA_SUCCESS);
+  auto* const values = static_cast<int*>(pinned);
+  for (int i = 0; i < 10; ++i) values[i] = i;
+  EXPECT_EQ(launch(reinterpret_cast<CUdeviceptr>(pinned), 10, 3), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuCtxSynchronize"), CUDA_SUCCESS);
+  EXPECT_EQ(values[9], 12);
+  EXPECT_EQ(call("cuMemFreeHost", pinned), CUDA_SUCCESS);
+
+  CUdeviceptr managed = 0;
+  ASSERT_EQ(call("cuMemAllocManaged", &managed, std::size_t{40}, 1u), CUDA_SUCCESS);
+  std::memset(reinterpret_cast<void*>(managed), 0, 40);
+  EXPECT_EQ(launch(managed, 10, 4), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuCtxSynchronize"), CUDA_SUCCESS);
+  EXPECT_EQ(*reinterpret_cast<int*>(managed), 4);
+  int is_managed = 0;
+  EXPECT_EQ(call("cuPointerGetAttribute", static_cast<void*>(&is_managed), 8, managed),
+            CUDA_SUCCESS);
+  EXPECT_EQ(is_managed, 1);
+  EXPECT_EQ(call("cuMemFree_v2", managed), CUDA_SUCCESS);
+
+  std::vector<int> own(5000, 1);
+  ASSERT_EQ(call("cuMemHostRegister_v2", static_cast<void*>(own.data()), own.size() * 4, 0u),
+            CUDA_SUCCESS);
+  EXPECT_EQ(launch(reinterpret_cast<CUdeviceptr>(own.data()), 5000, 1), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuCtxSynchronize"), CUDA_SUCCESS);
+  EXPECT_EQ(own, std::vector<int>(5000, 2));
+  EXPECT_EQ(call("cuMemHostUnregister", static_cast<void*>(own.data())), CUDA_SUCCESS);
+}
+
+TEST_F(StandIn, RowsAndFills) {
+  begin();
+  CUdeviceptr image = 0;
+  std::size_t pitch = 0;
+  ASSERT_EQ(call("cuMemAllocPitch_v2", &image, &pitch, std::size_t{20}, std::size_t{3}, 4u),
+            CUDA_SUCCESS);
+  EXPECT_EQ(pitch % 512, 0u);
+  EXPECT_EQ(call("cuMemsetD2D32_v2", image, pitch, 7u, std::size_t{5}, std::size_t{3}),
+            CUDA_SUCCESS);
+  int rows[3][5] = {};
+  CUDA_MEMCPY2D how{};
+  how.srcMemoryType = memory_device, how.srcDevice = image, how.srcPitch = pitch;
+  how.dstMemoryType = memory_host, how.dstHost = rows, how.dstPitch = 20;
+  how.WidthInBytes = 20, how.Height = 3;
+  EXPECT_EQ(call("cuMemcpy2D_v2", static_cast<const CUDA_MEMCPY2D*>(&how)), CUDA_SUCCESS);
+  for (const auto& row : rows) {
+    for (const int value : row) EXPECT_EQ(value, 7);
+  }
+  how.Height = 4;
+  EXPECT_EQ(call("cuMemcpy2D_v2", static_cast<const CUDA_MEMCPY2D*>(&how)),
+            CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(StandIn, EventsHaveTheTimeOfTheChip) {
+  begin();
+  CUevent first = nullptr, last = nullptr;
+  ASSERT_EQ(call("cuEventCreate", &first, 0u), CUDA_SUCCESS);
+  ASSERT_EQ(call("cuEventCreate", &last, 0u), CUDA_SUCCESS);
+  float milliseconds = -1;
+  EXPECT_EQ(call("cuEventElapsedTime", &milliseconds, first, last), CUDA_ERROR_INVALID_HANDLE);
+  const CUdeviceptr data = words(1000);
+  EXPECT_EQ(call("cuEventRecord", first, CUstream{}), CUDA_SUCCESS);
+  EXPECT_EQ(launch(data, 1000, 1), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuEventRecord", last, CUstream{}), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuEventElapsedTime", &milliseconds, first, last), CUDA_SUCCESS);
+  EXPECT_GT(milliseconds, 1e-3f);  // what a launch alone takes
+  EXPECT_LT(milliseconds, 0.1f);
+}
+
+TEST_F(StandIn, StreamsInNoOrderAreAHazardAndEventsMakeOne) {
+  begin();
+  CUstream a = nullptr, b = nullptr;
+  CUevent event = nullptr;
+  ASSERT_EQ(call("cuStreamCreate", &a, 1u), CUDA_SUCCESS);
+  ASSERT_EQ(call("cuStreamCreate", &b, 1u), CUDA_SUCCESS);
+  ASSERT_EQ(call("cuEventCreate", &event, 0u), CUDA_SUCCESS);
+  const CUdeviceptr data = words(64);
+  EXPECT_EQ(launch(data, 64, 1, a), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuEventRecord", event, a), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuStreamWaitEvent", b, event, 0u), CUDA_SUCCESS);
+  EXPECT_EQ(launch(data, 64, 1, b), CUDA_SUCCESS);
+  EXPECT_FALSE(device().hazardous());
+  EXPECT_EQ(launch(data, 64, 1, a), CUDA_SUCCESS);
+  ASSERT_TRUE(device().hazardous());
+  EXPECT_EQ(device().reports().back().kind, "stream_race");
+  EXPECT_EQ(call("cuStreamDestroy_v2", a), CUDA_SUCCESS);
+  EXPECT_EQ(launch(data, 64, 1, a), CUDA_ERROR_INVALID_HANDLE);
+}
+
+TEST_F(StandIn, AGraphDoesWhatWasTakenDown) {
+  begin();
+  CUstream stream = nullptr;
+  ASSERT_EQ(call("cuStreamCreate", &stream, 1u), CUDA_SUCCESS);
+  const CUdeviceptr data = words(64);
+  ASSERT_EQ(call("cuStreamBeginCapture_v2", stream, 0), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuMemsetD32Async", data, 5u, std::size_t{64}, stream), CUDA_SUCCESS);
+  EXPECT_EQ(launch(data, 64, 1, stream), CUDA_SUCCESS);
+  CUgraph graph = nullptr;
+  ASSERT_EQ(call("cuStreamEndCapture", stream, &graph), CUDA_SUCCESS);
+  EXPECT_EQ(device().launches(), 0u);
+  struct CUgraphExec_st* exec = nullptr;
+  ASSERT_EQ(call("cuGraphInstantiateWithFlags", &exec, graph, 0ull), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuGraphLaunch", exec, stream), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuGraphLaunch", exec, stream), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuStreamSynchronize", stream), CUDA_SUCCESS);
+  EXPECT_EQ(read(data, 64)[63], 6);
+  EXPECT_EQ(device().launches(), 2u);
+  EXPECT_EQ(call("cuGraphExecDestroy", exec), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuGraphDestroy", graph), CUDA_SUCCESS);
+}
+
+TEST_F(StandIn, ThreadsAskBesideEachOther) {
+  begin();
+  CUcontext context = nullptr;
+  ASSERT_EQ(call("cuCtxGetCurrent", &context), CUDA_SUCCESS);
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (int t = 0; t < 4; ++t) {
+    threads.emplace_back([&, t] {
+      wrong += call("cuCtxSetCurrent", context) != 0;  // each thread has its own
+      const CUdeviceptr data = words(100);
+      for (int i = 0; i < 5; ++i) wrong += launch(data, 100, static_cast<unsigned>(t)) != 0;
+      wrong += read(data, 100)[99] != 99 + 5 * t;
+    });
+  }
+  for (std::thread& each : threads) each.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(device().launches(), 20u);
+}
+
+TEST_F(StandIn, AForkedProcessIsRefused) {
+  begin();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    CUdeviceptr data = 0;
+    ::_exit(call("cuMemAlloc_v2", &data, std::size_t{4}) == CUDA_ERROR_NOT_INITIALIZED ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(launch(words(10), 10, 1), CUDA_SUCCESS);  // and the parent goes on
+}
+
+TEST_F(StandIn, FunctionsAreFoundByNameAndVersion) {
+  begin();
+  void* found = nullptr;
+  int status = -1;
+  const auto find = [&](const char* name, int version) {
+    found = nullptr;
+    return call("cuGetProcAddress_v2", name, &found, version, std::uint64_t{0}, &status);
+  };
+  EXPECT_EQ(find("cuMemAlloc", 13000), CUDA_SUCCESS);
+  EXPECT_EQ(found, ::dlsym(library_, "cuMemAlloc_v2"));
+  EXPECT_EQ(find("cuCtxCreate", 12000), CUDA_SUCCESS);
+  EXPECT_EQ(found, ::dlsym(library_, "cuCtxCreate_v3"));
+  EXPECT_EQ(find("cuCtxCreate", 13000), CUDA_SUCCESS);
+  EXPECT_EQ(found, ::dlsym(library_, "cuCtxCreate_v4"));
+  EXPECT_EQ(find("cuNothing", 13000), CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(status, 1);
+  EXPECT_EQ(find("cuLibraryLoadData", 11000), CUDA_ERROR_NOT_FOUND);
+  EXPECT_EQ(status, 2);
+  // What is missing is there to say so.
+  EXPECT_EQ(find("cuMulticastCreate", 13000), CUDA_SUCCESS);
+  EXPECT_EQ(reinterpret_cast<CUresult (*)()>(found)(), CUDA_ERROR_NOT_SUPPORTED);
+}
+
+TEST_F(StandIn, EveryNameIsExported) {
+  int count = 0;
+#define CALL(name, symbol, since) \
+  ++count;                        \
+  EXPECT_NE(::dlsym(library_, #symbol), nullptr) << #symbol;
+#define PER_THREAD(symbol, ending) \
+  EXPECT_NE(::dlsym(library_, #symbol "_" #ending), nullptr) << #symbol "_" #ending;
+#include "app/cuda/calls.inc"
+#undef CALL
+#undef PER_THREAD
+#define MISSING(symbol) EXPECT_NE(::dlsym(library_, #symbol), nullptr) << #symbol;
+#include "app/cuda/missing.inc"
+#undef MISSING
+  EXPECT_GT(count, 200);
+}
+
+TEST_F(StandIn, WhatIsNoQuestionEndsTheConnectionAlone) {
+  begin();
+  const int socket_file = ::socket(AF_UNIX, SOCK_STREAM, 0);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::strcpy(address.sun_path, socket().c_str());
+  ASSERT_EQ(::connect(socket_file, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  const wire::Head head{9999, 0, ~std::uint64_t{0}};
+  ASSERT_EQ(::write(socket_file, &head, sizeof head), static_cast<ssize_t>(sizeof head));
+  char byte = 0;
+  EXPECT_EQ(::read(socket_file, &byte, 1), 0);  // closed
+  ::close(socket_file);
+  EXPECT_EQ(launch(words(10), 10, 1), CUDA_SUCCESS);
+}
+
+}  // namespace
+}  // namespace tilescope
