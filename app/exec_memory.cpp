@@ -200,6 +200,11 @@ DriverResult ExecCalls::copy_out(wire::Reader& in, CallAnswer& answer) {
   }
   order(*on);
   use(*on, "a copy to the host", from, from.bytes, false);
+  for (std::uint64_t plane = 0; plane < from.planes; ++plane) {
+    for (std::uint64_t row = 0; row < from.rows; ++row) {
+      device_.hand_over(from.at(row, plane), from.bytes);
+    }
+  }
   if (waits) device_.order().host_waited_for_stream(*on);
   answer.out.put_text(out).put_text(device_.take_printed());
   return DriverResult::success;

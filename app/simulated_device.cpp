@@ -189,6 +189,7 @@ DriverResult SimulatedDevice::launch(const Request& request) {
               request.entry, machine->take_accesses(), &*machine);
     std::move(between.begin(), between.end(), std::back_inserter(reports));
   }
+  note_made_of_nothing(*machine);
   machine->give_back(memory_);
   times_[request.stream] = time_of(request.stream) + seconds;
   if (state == RunState::running) {  // interrupted, or more than it may execute
@@ -311,6 +312,59 @@ void SimulatedDevice::use(std::uint64_t stream, std::string what, std::uint64_t 
   silenced_.resize(told.counts.size());
   for (std::size_t i = 0; i < told.counts.size(); ++i) silenced_[i] += told.counts[i];
   keep(told.kept);
+}
+
+// Of what a launch has written: who wrote it is known no longer than its machine.
+void SimulatedDevice::note_made_of_nothing(const sim::Machine& machine) {
+  constexpr std::size_t most = 10000;  // stretches that are kept
+  for (std::size_t b = 0; b < machine.shells().size(); ++b) {
+    const sim::Region& region = machine.buffer(b);
+    const std::uint8_t* const bits = region.undefined_bits();
+    if (!bits || region.changes() == 0) continue;
+    for (std::uint64_t at = 0; at < region.size() && undefined_.size() < most; ++at) {
+      while (at % 8 == 0 && at < region.size() && bits[at / 8] == 0) at += 8;
+      if (at >= region.size() || !region.is_undefined(at)) continue;
+      const std::optional<Site> site = machine.writer(b, at);
+      if (!site) continue;
+      const std::uint64_t begin = region.base() + at;
+      const auto before = undefined_.upper_bound(begin);
+      if (before != undefined_.begin() && std::prev(before)->second.end == begin) {
+        ++std::prev(before)->second.end;
+      } else {
+        undefined_[begin] = {begin + 1, fmt::format("{} (launch {})", site->kernel, launches_ + 1),
+                             *site};
+      }
+    }
+  }
+}
+
+void SimulatedDevice::hand_over(std::uint64_t address, std::uint64_t bytes) {
+  const sim::Region* const region = undefined_.empty() ? nullptr : memory_.find(address, bytes);
+  if (!region || !region->undefined_bits()) return;
+  auto each = undefined_.upper_bound(address);
+  if (each != undefined_.begin() && std::prev(each)->second.end > address) --each;
+  while (each != undefined_.end() && each->first < address + bytes) {
+    const std::uint64_t at = std::max(each->first, address);
+    if (!region->is_undefined(at - region->base())) {  // written again since
+      each = undefined_.erase(each);
+      continue;
+    }
+    Report r;
+    r.weight = Weight::hazard;
+    r.kind = "undefined_copied";
+    r.site = each->second.site;
+    r.sentence = fmt::format(
+        "byte {} of {} is copied to the host, and {} made it of memory, registers or lanes that "
+        "nobody had written",
+        at - region->base(), region->name(), each->second.launch);
+    r.expected = "a defined value";
+    r.found = "one that could be any";
+    Sifted told = sift({r}, options_.telling.rules);
+    silenced_.resize(told.counts.size());
+    for (std::size_t i = 0; i < told.counts.size(); ++i) silenced_[i] += told.counts[i];
+    keep(told.kept);
+    return;
+  }
 }
 
 double SimulatedDevice::time_of(std::uint64_t stream) const {

@@ -122,6 +122,10 @@ class SimulatedDevice {
   void use(std::uint64_t stream, std::string what, std::uint64_t address, std::uint64_t bytes,
            bool writes);
 
+  // The host gets these bytes: a hazard where a kernel has made one of them of what nobody had
+  // written.
+  void hand_over(std::uint64_t address, std::uint64_t bytes);
+
   // ---- what came of it ----
   struct KernelSum {
     std::uint64_t launches = 0, unchecked = 0, instructions = 0;
@@ -142,6 +146,7 @@ class SimulatedDevice {
   void tell(const std::vector<Report>& reports, const sim::Machine& machine, const Request& request,
             bool checked, double seconds);
   void keep(const std::vector<Report>& reports);
+  void note_made_of_nothing(const sim::Machine& machine);
   // What a work of a stream has in no order with others: a hazard. `machine`: of a launch.
   std::vector<Report> races(std::uint64_t stream, const std::string& what, std::string_view kernel,
                             sim::AccessLog accesses, const sim::Machine* machine);
@@ -154,6 +159,13 @@ class SimulatedDevice {
   DriverResult failed_ = DriverResult::success;
   bool hazardous_ = false;
   std::string printed_;
+  // Stretches of memory that kernels have written with undefined values, by where they begin.
+  struct Undefined {
+    std::uint64_t end = 0;
+    std::string launch;  // "reduce (launch 3)"
+    Site site;
+  };
+  std::map<std::uint64_t, Undefined> undefined_;
   sim::WorkOrder order_;
   std::map<std::uint64_t, double> times_;  // of streams
   std::map<std::string, KernelSum, std::less<>> kernels_;

@@ -214,6 +214,26 @@ TEST_F(Simulated, ARuleSilencesAHazard) {
       << device_->summary();
 }
 
+// ---- undefined values ----
+
+TEST_F(Simulated, WhatIsMadeOfNothingIsToldWhereTheHostGetsIt) {
+  device();
+  const std::uint64_t a = device_->memory().allocate(256, "never written").value(), b = buffer();
+  launch("copy", 0, 16, a, b);
+  launch("add", 0, 16, b, 1u);
+  EXPECT_EQ(told("undefined_copied"), 0u) << "nobody has looked at it yet";
+  device_->hand_over(b + 64, 64);
+  device_->hand_over(a, 64);
+  EXPECT_EQ(told("undefined_copied"), 0u) << "those bytes are defined, or nobody wrote them";
+  device_->hand_over(b, 256);
+  ASSERT_EQ(told("undefined_copied"), 1u);
+  EXPECT_NE(device_->reports()[0].sentence.find("byte 0 of buffer"), std::string::npos)
+      << device_->reports()[0].sentence;
+  device_->memory().fill(b, 16, 0, 4);
+  device_->hand_over(b, 256);
+  EXPECT_EQ(device_->reports()[0].count, 1u) << "it was written again";
+}
+
 // ---- captures ----
 
 TEST_F(Simulated, ACapturedLaunchRunsByItself) {

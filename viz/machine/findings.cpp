@@ -38,6 +38,7 @@ constexpr std::array findings = {
     Finding{"shared_race", "A race in shared memory"},
     Finding{"global_race", "A race in global memory"},
     Finding{"stream_race", "A race between two streams"},
+    Finding{"undefined_copied", "A value made of nothing goes to the host"},
     Finding{"same_value", "Several warps store the same value"},
     Finding{"missing_proxy_fence", "A missing proxy fence"},
     Finding{"exit_in_flight", "The CTA exits with work in flight"},
