@@ -277,13 +277,13 @@ std::vector<Report> SimulatedDevice::races(std::uint64_t stream, const std::stri
       const sim::Region& region = machine->buffer(index++);
       const std::uint64_t offset = at - region.base();
       if (offset >= region.size()) continue;
-      place = fmt::format("byte {} of {}", offset, shell.name);
+      place = fmt::format("byte {} of buffer {}", offset, shell.name);
       if (race.meeting.writes) {
         if (const auto site = machine->writer(index - 1, offset)) r.site = *site;
       }
     }
     if (const sim::Region* region = machine ? nullptr : memory_.find(at)) {
-      place = fmt::format("byte {} of {}", at - region->base(), region->name());
+      place = fmt::format("byte {} of buffer {}", at - region->base(), region->name());
     }
     r.site.kernel = kernel;
     r.sentence = fmt::format(
@@ -354,7 +354,8 @@ void SimulatedDevice::hand_over(std::uint64_t address, std::uint64_t bytes) {
     r.kind = "undefined_copied";
     r.site = each->second.site;
     r.sentence = fmt::format(
-        "byte {} of {} is copied to the host, and {} made it of memory, registers or lanes that "
+        "byte {} of buffer {} is copied to the host, and {} made it of memory, registers or lanes "
+        "that "
         "nobody had written",
         at - region->base(), region->name(), each->second.launch);
     r.expected = "a defined value";
@@ -390,6 +391,13 @@ std::string SimulatedDevice::summary() const {
     if (sum.seconds > 0) out += ", " + time_text(sum.seconds) + " predicted";
     if (sum.unchecked) out += fmt::format(", {} not checked", sum.unchecked);
     out += ", " + counts_text(sum.faults, sum.hazards, sum.notes);
+  }
+  const auto between = std::count_if(reports_.begin(), reports_.end(), [](const Report& r) {
+    return r.kind == "stream_race" || r.kind == "undefined_copied";
+  });
+  if (between) {
+    out += fmt::format("\n  between launches, and in copies to the host: {}",
+                       count_text(static_cast<std::uint64_t>(between), "hazard"));
   }
   const std::string silenced = text_of_silenced(silenced_, options_.telling.rules);
   return silenced.empty() ? out : out + "\n" + silenced;

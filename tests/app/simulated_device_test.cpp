@@ -277,7 +277,8 @@ TEST_F(Simulated, TwoStreamsRace) {
   }
   ASSERT_EQ(told("stream_race"), 2u) << "copy beside add, and add beside copy";
   const Report& r = device_->reports()[0];
-  EXPECT_NE(r.sentence.find("copy (launch 2) reads byte 0 of buffer, and add (launch 1) writes it"),
+  EXPECT_NE(r.sentence.find(
+                "copy (launch 2) reads byte 0 of buffer buffer, and add (launch 1) writes it"),
             std::string::npos)
       << r.sentence;
 }
