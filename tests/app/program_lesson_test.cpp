@@ -186,7 +186,7 @@ TEST_F(Lessons, ViewsAreToldInCharacters) {
   shows("hgemm_v6", "3", {"kernels/blackwell/hgemm_v6.cu", "D's tile has been read"});
   shows("hgemm_v3", "5", {"Baseline: hgemm_v2", "instructions issued", "load/store"});
   shows("hgemm_v3", "5", {"Baseline: hgemm_v3", "instructions issued"},
-        "do run\ndo compare hgemm_v2\n");
+        "do run\ndo compare hgemm_v4\n");
   shows("mbarriers", "2", {"full[0]", "empty[1]"});
   shows("lowering", "3", {"llvm.srem %0, %1"});
   shows("elementwise_add", "6", {"........####", "#: a part of"});
