@@ -52,6 +52,24 @@ TEST_F(Theatre, HandoffsOfTheWarpSpecialisedProduct) {
   EXPECT_TRUE(d["absent"].empty());
 }
 
+// The two dials over the sums have their names beside them, one below the other.
+TEST_F(Theatre, NamesOfTheSumsDialsDoNotMeet) {
+  const Ended ended = run({"gui", "--headless", "--do",
+                           "open hgemm_v7 --m 256 --n 256 --k 256 --grid 1; run; theatre at 4750; "
+                           "export theatre.svg",
+                           "--screenshot", "a.png"});
+  ASSERT_EQ(ended.exit_code, 0) << ended.err;
+  const std::string svg = read("theatre.svg");
+  const auto height = [&](const std::string& name) {
+    const std::size_t at = svg.find("\">" + name + "</text>");
+    EXPECT_NE(at, svg.npos) << name;
+    const std::size_t y = svg.rfind("y=\"", at);
+    return at == svg.npos ? 0 : std::stod(svg.substr(y + 3));
+  };
+  const double letter = 12;
+  EXPECT_GT(height("free"), height("ready") + 2 * letter) << "who waits stands below a name";
+}
+
 // In a small window each row of a table that is wider is folded into lines: nothing is cut.
 TEST_F(Theatre, HandoffsInASmallWindowLoseNothing) {
   const std::string open = "open hgemm_v7 --m 256 --n 256 --k 256; run; select handoffs";

@@ -194,7 +194,7 @@ constexpr const char* long_ptx = R"(.version 8.3
   mov.u32 %r1, 0;
 AGAIN:
   add.u32 %r1, %r1, 1;
-  setp.lt.u32 %p1, %r1, 400000;
+  setp.lt.u32 %p1, %r1, 400000000;
   @%p1 bra AGAIN;
   ret;
 }
@@ -209,7 +209,7 @@ class LongWay : public FakeBackend {
   Outcome<std::string> lesson_text(std::string_view) const override {
     return std::string(
         "# Long\n```lesson\nnumber: 1\nabout: a way\n```\n## The machine\nText.\n"
-        "```do\nopen add\ngo instruction 2000000\nselect registers\nlook warp 1\n```\n"
+        "```do\nopen add\ngo instruction 40000000\nselect registers\nlook warp 1\n```\n"
         "## Two runs\nText.\n```do\nopen add\nrun\ncompare hgemm_v8\n```\n");
   }
 };
@@ -220,13 +220,13 @@ TEST(LessonsOnTheWay, TheMachineIsThereBeforeTheNextCommand) {
   LongWay backend;
   Session by_hand;
   ASSERT_TRUE(execute(by_hand, backend, "open add"));
-  ASSERT_TRUE(execute(by_hand, backend, "go instruction 2000000"));
+  ASSERT_TRUE(execute(by_hand, backend, "go instruction 40000000"));
   ASSERT_TRUE(seeking(by_hand)) << "a way of so many instructions takes more than one command";
   Session session;
   ASSERT_TRUE(execute(session, backend, "lesson long 1"));
   EXPECT_FALSE(busy(session));
   EXPECT_EQ(session.state.live->stepper.position(), session.state.moment);
-  EXPECT_GE(session.state.moment, 2'000'000u);
+  EXPECT_GE(session.state.moment, 40'000'000u);
   EXPECT_EQ(session.state.view, ViewName::registers);
   EXPECT_EQ(session.state.spot.warp, 1u);
   EXPECT_EQ(session.past.size(), 1u);
