@@ -29,33 +29,12 @@
 #include "core/sim/machine/module.h"
 #include "core/sim/memory/device_memory.h"
 #include "core/sim/order/work_order.h"
+#include "kernels/gpu/driver.h"
 
 namespace tilescope {
 
 // CUresult, with the driver's numbers.
-enum class DriverResult : int {
-  success = 0,
-  invalid_value = 1,
-  out_of_memory = 2,
-  invalid_image = 200,
-  no_binary_for_gpu = 209,
-  invalid_ptx = 218,
-  invalid_handle = 400,
-  not_found = 500,
-  not_ready = 600,
-  illegal_address = 700,
-  launch_out_of_resources = 701,
-  launch_timeout = 702,
-  assert_failed = 710,
-  hardware_stack_error = 714,
-  illegal_instruction = 715,
-  misaligned_address = 716,
-  invalid_address_space = 717,
-  invalid_pc = 718,
-  launch_failed = 719,
-  not_supported = 801,
-  invalid_cluster_size = 912,
-};
+using DriverResult = gpu::Result;
 
 struct ExecOptions {
   Order order;

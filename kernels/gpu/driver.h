@@ -34,6 +34,7 @@ enum class Result : int {
   invalid_ptx = 218,
   jit_compiler_not_found = 221,
   unsupported_ptx_version = 222,
+  invalid_handle = 400,
   not_found = 500,
   not_ready = 600,
   illegal_address = 700,
