@@ -37,7 +37,6 @@ void WorkOrder::remove_stream(Stream stream) {
 
 std::vector<WorkOrder::Race> WorkOrder::add(Stream stream, std::string name, AccessLog accesses) {
   State& own = state(stream);
-  join(own.clock, host_);
   if (stream == 0) {
     for (const auto& [number, other] : streams_) {
       if (number != 0 && other.blocking) join(own.clock, other.clock);
@@ -102,7 +101,8 @@ void WorkOrder::host_waited_for_all() {
   forget_settled();
 }
 
-// All that is given out from now on comes behind what the host knows to be over.
+// All that is given out from now on comes behind what the host knows to be over: nobody needs to
+// know of it any more.
 void WorkOrder::forget_settled() {
   works_.erase(std::remove_if(works_.begin(), works_.end(),
                               [&](const Work& w) { return at(host_, w.stream) >= w.number; }),
