@@ -10,7 +10,6 @@
 #include "core/sim/checks/around.h"
 #include "core/sim/checks/evidence.h"
 #include "core/sim/machine/model.h"
-#include "core/sim/tcgen05/scopes.h"
 
 namespace tilescope::sim {
 namespace {
@@ -263,8 +262,6 @@ bool complete_phase(Model& machine, Block& block, u32 offset, Mbarrier& b, Mbarr
     b.needed.clear();
     b.bytes_expected = b.bytes_come = 0;
   }
-  b.tensor_completed = std::move(b.tensor_arriving);
-  b.tensor_arriving = {};
   b.arrived_before = std::move(b.arrived);
   b.arrived.clear();
   b.completer = who;
@@ -679,16 +676,6 @@ bool signal_mbarrier(Model& machine, Block& block, u32 offset, const Signal& wha
   block.heard |= home.heard;
   if (what.arrivals) note_arrival(*b, who, home.rank);
   note_visit(*b, what, who, home.rank, ++block.signals);
-  // Of other pairs' TMEM nobody of this pair asks.
-  if (what.arrivals && home.rank / 2 == block.rank / 2) {
-    TensorClock told;
-    home.tensor.tell(who.thread / 32, told);
-    const bool narrow = !who.operation && is_remote(block, who) && what.scope == Scope::cta;
-    if (narrow) {
-      for (const u32 side : {0u, 1u}) forget_reached(told, side);
-    }
-    take(b->tensor_arriving, told);
-  }
   if (machine.order_log && block.order.on()) {
     log_signal(machine, block, offset, *b, what, who);
   }
@@ -710,7 +697,6 @@ bool suppose_complete(Model& machine, Block& block, u32 offset, Actor who) {
   Mbarrier* b = use_mbarrier(machine, block, offset, who);
   MbarrierBits bits;
   if (!b || !unpack(b->word, bits)) return false;
-  for (const Warp& warp : block.warps) block.tensor.tell(warp.index, b->tensor_arriving);
   if (block.order.on()) {
     Released all;
     all.view = block.order.all();

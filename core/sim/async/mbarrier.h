@@ -116,11 +116,10 @@ struct Mbarrier {
   std::uint64_t bytes_expected = 0, bytes_come = 0;  // in this phase
   bool by_threads = true, by_threads_before = true;
   RunStep completed_by;
-  TensorClock tensor_arriving, tensor_completed;  // the same of tcgen05
-  Actor completer;                                // of the phase before
-  std::vector<Knowledge> known;                   // the last of each agent
-  std::vector<PassedWait> waited;                 // the last of each warp
-  std::vector<Attendance> refused;                // with Options::first_waits_fail
+  Actor completer;                  // of the phase before
+  std::vector<Knowledge> known;     // the last of each agent
+  std::vector<PassedWait> waited;   // the last of each warp
+  std::vector<Attendance> refused;  // with Options::first_waits_fail
 };
 // Of a block, by their offset in shared memory.
 using Mbarriers = std::map<std::uint32_t, Mbarrier>;

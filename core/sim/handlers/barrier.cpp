@@ -89,7 +89,6 @@ Flow barrier(Core& x, const Code& c, Mask m) {
     observer(x).release(b.view);
   }
   x.block->tensor.arrive(x.warp->index);
-  x.block->tensor.tell(x.warp->index, b.tensor);
   b.reduce = reduce;
   const Mask yes = x.predicates[c.r] ^ c.flip;
   b.yes += static_cast<std::uint32_t>(__builtin_popcount(m & yes));

@@ -41,7 +41,6 @@ Flow arrive(Core& x, const Code&, Mask m) {
     observer(x).arrive(block.cluster_arriving, releases, Scope::cluster, deed(x, __builtin_ctz(m)));
   }
   block.tensor.arrive(warp.index);
-  block.tensor.tell(warp.index, block.tensor_arriving);
   warp.cluster_arrivals += m >> __builtin_ctz(warp.live) & 1;
   warp.cluster_arrived |= m;
   finish_cluster_barrier(*x.machine, block);
@@ -63,7 +62,6 @@ Flow wait(Core& x, const Code&, Mask m) {
   if (m & ~warp.cluster_passed) return wait_here(x, m, Wait::cluster);
   warp.cluster_passed &= ~m;
   warp.cluster_waits += m >> __builtin_ctz(warp.live) & 1;
-  x.block->tensor.synchronise(warp.index, x.block->tensor_completed);
   if (x.block->order.on()) {
     observer(x).acquire(x.block->cluster_completed, Scope::cluster, deed(x, __builtin_ctz(m)));
   }

@@ -18,7 +18,6 @@
 #include "core/sim/machine/cluster.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/machine/together.h"
-#include "core/sim/tcgen05/scopes.h"
 
 namespace tilescope::sim {
 namespace {
@@ -269,14 +268,6 @@ bool ask(Core& x, const Code& c, int lane, const ptx::Modifiers& how, Question& 
 }
 
 void acquire(Core& x, int lane, Mbarrier& b, const ptx::Modifiers& how) {
-  TensorUnit& tensor = x.block->tensor;
-  if (scope_of(how) != Scope::cta || b.tensor_completed.empty()) {
-    tensor.synchronise(x.warp->index, b.tensor_completed);
-  } else {
-    TensorClock heard = b.tensor_completed;
-    forget_reached(heard, tensor.side ^ 1);
-    tensor.synchronise(x.warp->index, heard);
-  }
   if (!x.block->order.on()) return;
   Observer& me = observer(x);
   // By parity it could mean a phase further back as well, did it not know of that.

@@ -45,7 +45,7 @@ void finish_barriers(Model& machine, Block& block) {
     machine.scheduler.pass_barrier(block, id);
     // Those that have exited were before them.
     for (const Warp& w : block.warps) {
-      if (block.order.on() && !w.live) b.view.behind.join(block.order.of(w.index).behind());
+      if (block.order.on() && !w.live) block.order.of(w.index).exit(b.view);
     }
     std::uint32_t released = 0;
     for (Warp& w : block.warps) {
@@ -54,7 +54,6 @@ void finish_barriers(Model& machine, Block& block) {
         s.wait = Wait::none;
         released += static_cast<std::uint32_t>(__builtin_popcount(s.mask));
         machine.stops.released(block, w, s.pc - 1, s.mask);
-        block.tensor.synchronise(w.index, b.tensor);
         if (block.order.on()) {
           block.order.of(w.index).acquire(b.view);
           block.order.of(w.index).acquire_doubts(b.doubts);

@@ -120,14 +120,18 @@ void finish_cluster_barrier(Model& machine, Block& block) {
   machine.stops.happened(done);
   Token all;
   for (u32 r = 0; r < machine.cluster_size; ++r) {
-    all.add(machine.member(block, r)->cluster_arriving);
-    machine.member(block, r)->tensor_completed = {};
-  }
-  for (u32 r = 0; r < machine.cluster_size; ++r) {
-    const TensorClock arriving = std::move(machine.member(block, r)->tensor_arriving);
-    machine.member(block, r)->tensor_arriving = {};
-    take(machine.member(block, r)->tensor_completed, arriving);
-    if (Block* peer = machine.member(block, r ^ 1)) take(peer->tensor_completed, arriving);
+    const Block& member = *machine.member(block, r);
+    all.add(member.cluster_arriving);
+    if (!member.order.on()) continue;
+    // Those that have exited were before it, as far as tcgen05 asks.
+    Released exited;
+    exited.home = member.order.of(0).home();
+    exited.scope = Scope::cluster;
+    for (const Warp& w : member.warps) {
+      if (!w.live) member.order.of(w.index).exit(exited.view);
+    }
+    exited.view.behind.clear();
+    all.add(exited);
   }
   for (u32 r = 0; r < machine.cluster_size; ++r) {
     Block& b = *machine.member(block, r);

@@ -223,14 +223,11 @@ void Dispatcher::start_block(Block& block, std::uint64_t number) {
   block.ended = false;
   block.heard = 1u << block.rank;
   block.cluster_arriving = block.cluster_completed = {};
-  block.tensor_arriving = block.tensor_completed = {};
   block.processor = least_busy_processor(block);
   block.live_threads = threads;
   // The room of TMEM is kept for the next block, as registers are: nothing is allocated in it.
   TensorUnit tensor;
   tensor.memory = std::move(block.tensor.memory);
-  tensor.listens = p.cta_group != 0;
-  tensor.side = block.rank & 1;
   block.tensor = std::move(tensor);
   block.tensor.memory.start();
   block.registers_free = {};
@@ -255,11 +252,15 @@ void Dispatcher::start_block(Block& block, std::uint64_t number) {
   if (model_->options.remember_writers || model_->global_watch.tells_lanes_apart()) {
     block.shared.remember_writers(p.smallest_store);
   }
-  const bool company = warps > 1 || p.copies || model_->launch.grid.count() > 1 ||
-                       model_->order_log || model_->access_log;
+  const bool company = warps > 1 || p.copies || p.cta_group != 0 ||
+                       model_->launch.grid.count() > 1 || model_->order_log || model_->access_log;
   const Home home{static_cast<std::uint32_t>(block.number),
                   static_cast<std::uint32_t>(model_->cluster_number(block.number))};
-  block.order.start(home, model_->options.races && company ? warps : 0, block.shared.size());
+  const Meetings meetings = p.cta_group == 0   ? Meetings::none
+                            : p.cta_group == 1 ? Meetings::of_cta
+                                               : Meetings::of_pair;
+  block.order.start(home, model_->options.races && company ? warps : 0, block.shared.size(),
+                    meetings);
   if (model_->cluster_size == 1) block.order.shared.gather_reads();
   block.meetings = 0;
   block.mbarriers.clear();

@@ -322,15 +322,6 @@ Block& owner_of(Core& x, const Region& shared) {
   return *x.block;
 }
 
-// Two blocks of a pair may tell each other by any access of this kind.
-void meet_peer(Core& x) {
-  Block* peer = x.machine->member(*x.block, x.block->rank ^ 1);
-  if (!x.block->tensor.listens || !peer || peer == x.block) return;
-  TensorClock all;
-  for (const Warp& w : peer->warps) peer->tensor.tell(w.index, all);
-  x.block->tensor.synchronise(x.warp->index, all);
-}
-
 // A place of shared memory among those of global memory: above all addresses.
 u64 key_of(const Block& owner, u64 offset) {
   return u64{1} << 63 | owner.number << 32 | offset;
@@ -529,16 +520,10 @@ void watch_access(Core& x, const Code& c, Shadow::Kind kind, Region& region, Mas
                        ? Scope::sys
                        : scope_of(i.modifiers, Scope::gpu);
     const u64 base = shared ? ptx::shared_base : region.base();
-    TensorUnit& tensor = x.block->tensor;
-    tensor.arrive(x.warp->index);
+    x.block->tensor.arrive(x.warp->index);
     for (Mask rest = m; rest; rest &= rest - 1) {
       const int lane = __builtin_ctz(rest);
       const u64 address = base + offsets[lane];
-      if (tensor.listens) {
-        TensorClock& met = tensor.met[address];
-        tensor.synchronise(x.warp->index, met);
-        tensor.tell(x.warp->index, met);
-      }
       const u64 place = shared ? key_of(owner, offsets[lane]) : address;
       Asked asked = Asked::other;
       const auto log = [&] {
@@ -558,7 +543,6 @@ void watch_access(Core& x, const Code& c, Shadow::Kind kind, Region& region, Mas
       meet_at(observer(x), flag, place, kind, i, access.scope, deed(x, lane));
       if (asked == Asked::found) log();  // now it has seen who wrote that
     }
-    meet_peer(x);
   }
   if (!shared) {
     if (region.is_busy()) x.machine->global_watch.watch_global(x, access, region);

@@ -168,7 +168,6 @@ struct Barrier {
   }
   View view;                               // what those who arrived have done and seen
   Doubts doubts;                           // and what of that PTX does not promise
-  TensorClock tensor;                      // the same of tcgen05
   ptx::Reduce reduce = ptx::Reduce::none;  // of bar.red: what becomes of the threads' predicates
   std::uint32_t yes = 0, no = 0;           // threads whose predicate held, or did not
 };
@@ -191,7 +190,6 @@ struct Block {
   bool ended = false;                         // all have exited, and others of its cluster have not
   std::uint32_t heard = 0;                    // ranks that are known to have begun, a bit each
   Token cluster_arriving, cluster_completed;  // of barrier.cluster, as in Mbarrier
-  TensorClock tensor_arriving, tensor_completed;  // of barrier.cluster too
   std::vector<Warp> warps;
   std::uint32_t live_threads = 0;
   std::uint32_t next_warp = 0;  // whose turn it is

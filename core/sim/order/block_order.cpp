@@ -5,10 +5,10 @@ namespace tilescope::sim {
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-void BlockOrder::start(Home home, u32 warps, u64 shared_bytes) {
+void BlockOrder::start(Home home, u32 warps, u64 shared_bytes, Meetings meetings) {
   home_ = home;
   warps_.resize(warps);
-  for (u32 w = 0; w < warps; ++w) warps_[w].start({home.block, w}, home);
+  for (u32 w = 0; w < warps; ++w) warps_[w].start({home.block, w}, home, meetings);
   slots_.clear();
   epochs_ = 0;
   flags.clear();
@@ -34,9 +34,11 @@ View BlockOrder::all() const {
   View out;
   for (const Observer& w : warps_) {
     out.join(w.sure());
-    out.seen.see(w.me(), w.epoch());
+    w.complete(out, w.me(), w.epoch());
   }
-  for (const auto& [key, slot] : slots_) out.seen.see({home_.block, most_warps + slot}, epochs_);
+  for (const auto& [key, slot] : slots_) {
+    warps_.front().complete(out, {home_.block, most_warps + slot}, epochs_);
+  }
   return out;
 }
 

@@ -20,7 +20,9 @@ enum class Completer : std::uint8_t { mbarrier, tensor_core, products, inits };
 
 class BlockOrder {
  public:
-  void start(Home home, std::uint32_t warps, std::uint64_t shared_bytes);  // no warps: it is off
+  // No warps: it is off.
+  void start(Home home, std::uint32_t warps, std::uint64_t shared_bytes,
+             Meetings meetings = Meetings::none);
   bool on() const { return !warps_.empty(); }
   std::uint64_t held() const;
 
@@ -31,6 +33,7 @@ class BlockOrder {
   Agent agent(Completer what, std::uint32_t which);
   // A number that no epoch of such an agent has had yet.
   std::uint32_t next_epoch() { return ++epochs_; }
+  std::uint32_t coming_epoch() const { return epochs_ + 1; }
   // All that anybody of the block has done so far.
   View all() const;
 

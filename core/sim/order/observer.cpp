@@ -1,6 +1,7 @@
 #include "core/sim/order/observer.h"
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 namespace tilescope::sim {
@@ -8,7 +9,13 @@ namespace {
 
 using u32 = std::uint32_t;
 
-constexpr std::size_t most_relied = 16, most_own_fences = 16;
+constexpr std::size_t most_relied = 16, most_own_fences = 16, most_taken = 32;
+
+// Larger each time, in whichever machine.
+std::uint64_t next_stamp() {
+  static std::atomic<std::uint64_t> last{0};
+  return last.fetch_add(1, std::memory_order_relaxed) + 1;
+}
 
 bool same(Home a, Home b) {
   return a.block == b.block && a.cluster == b.cluster;
@@ -28,12 +35,14 @@ Doubt doubt_of(const Released& part, Home home, Scope scope) {
 }  // namespace
 
 Released& Token::part(Home home, Scope scope, Doubt doubt, Deed by) {
+  stamp = next_stamp();
   for (Released& p : parts) {
     if (p.scope != scope || p.doubt != doubt || !same(p.home, home)) continue;
     p.by = by;
+    p.stamp = stamp;
     return p;
   }
-  parts.push_back({{}, home, scope, doubt, by});
+  parts.push_back({{}, home, scope, doubt, by, stamp});
   return parts.back();
 }
 
@@ -44,18 +53,36 @@ void Token::keep_what_reaches(Home home, Scope scope) {
   parts.erase(std::remove_if(parts.begin(), parts.end(), lost), parts.end());
 }
 
-void Observer::start(Agent me, Home home) {
+void Observer::start(Agent me, Home home, Meetings meetings) {
   *this = {};
   me_ = me;
   home_ = home;
+  meetings_ = meetings;
+}
+
+// It itself, now.
+void Observer::see_now(View& view) const {
+  view.seen.see(me_, epoch_);
+  view.behind.see(me_, epoch_);
+  if (meetings_ != Meetings::none) view.met.see(me_, epoch_);
+  if (meetings_ == Meetings::of_pair) view.reached.see(me_, epoch_);
+}
+
+void Observer::complete(View& view, Agent done, u32 epoch) const {
+  view.seen.see(done, epoch);
+  if (meetings_ != Meetings::none) view.met.see(done, epoch);
+  if (meetings_ == Meetings::of_pair) view.reached.see(done, epoch);
 }
 
 void Observer::give(Token& token, Scope scope, Deed by, Doubt doubt) const {
   View& to = token.part(home_, scope, doubt, by).view;
   to.join(doubt == Doubt::none || !doubts_ ? sure_ : likely_);
-  to.seen.see(me_, epoch_);
-  if (doubt != Doubt::none && doubts_) to.behind.join(sure_.behind);
-  to.behind.see(me_, epoch_);
+  if (doubt != Doubt::none && doubts_) {
+    to.behind.join(sure_.behind);
+    to.met.join(sure_.met);
+    to.reached.join(sure_.reached);
+  }
+  see_now(to);
 }
 
 const Doubtful* Observer::doubtful(Agent other, u32 epoch) const {
@@ -69,10 +96,14 @@ void Observer::take(const Released& part) {
   if (doubts_) likely_.join(part.view);
 }
 
-void Observer::take_likely(const Released& part, Doubt why, Deed by) {
+void Observer::take_likely(const Released& part, Scope scope, Doubt why, Deed by) {
   begin_doubts();
   likely_.join(part.view);
   sure_.behind.join(part.view.behind);
+  sure_.met.join(part.view.met);
+  if (includes(part.scope, part.home, home_) && includes(scope, home_, part.home)) {
+    sure_.reached.join(part.view.reached);
+  }
   rely(relied_, {why, part.by, by, part.view.seen, part.view.fenced});
 }
 
@@ -138,20 +169,36 @@ void Observer::acquire(const Token& token, Scope scope, Deed by, std::uint64_t p
   if (place && !offered_.empty()) {
     take_offered(scope, [&](const Offered& o) { return o.place == place; });
   }
+  const std::uint64_t before = taken_before(token, scope, false, place);
   for (const Released& part : token.parts) {
+    if (part.stamp <= before) continue;
     const Doubt why = doubt_of(part, home_, scope);
     if (why == Doubt::none) {
       take(part);
     } else {
-      take_likely(part, why, by);
+      take_likely(part, scope, why, by);
     }
   }
 }
 
+std::uint64_t Observer::taken_before(const Token& token, Scope scope, bool relaxed,
+                                     std::uint64_t place) {
+  if (!place) return 0;
+  const auto known = std::find_if(taken_.begin(), taken_.end(), [&](const Taken& t) {
+    return t.place == place && t.scope == scope && t.relaxed == relaxed;
+  });
+  if (known != taken_.end()) return std::exchange(known->stamp, token.stamp);
+  if (taken_.size() == most_taken) taken_.pop_back();
+  taken_.insert(taken_.begin(), {place, token.stamp, scope, relaxed});
+  return 0;
+}
+
 void Observer::acquire_relaxed(const Token& token, Scope scope, Deed by, std::uint64_t place) {
+  const std::uint64_t before = taken_before(token, scope, true, place);
   for (const Released& part : token.parts) {
+    if (part.stamp <= before) continue;
     const Doubt why = doubt_of(part, home_, scope);
-    take_likely(part, why == Doubt::none ? Doubt::relaxed_acquire : why, by);
+    take_likely(part, scope, why == Doubt::none ? Doubt::relaxed_acquire : why, by);
     if (why != Doubt::none) continue;
     const auto known = std::find_if(offered_.begin(), offered_.end(), [&](const Offered& o) {
       return o.place == place && o.scope == scope && o.part.scope == part.scope &&
@@ -198,14 +245,14 @@ void Observer::fence_release(Scope scope) {
   const auto covered = [&](const Fenced& f) { return f.scope <= scope; };
   fenced_.erase(std::remove_if(fenced_.begin(), fenced_.end(), covered), fenced_.end());
   fenced_.insert(fenced_.begin(), {scope, sure_});
-  fenced_.front().view.behind.see(me_, epoch_);
-  fenced_.front().view.seen.see(me_, epoch_++);
+  see_now(fenced_.front().view);
+  ++epoch_;
 }
 
 void Observer::release(View& view) {
   view.join(sure_);
-  view.behind.see(me_, epoch_);
-  view.seen.see(me_, epoch_++);
+  see_now(view);
+  ++epoch_;
 }
 
 void Observer::acquire(const View& view) {
@@ -231,6 +278,14 @@ VectorClock Observer::behind() const {
   VectorClock out = sure_.behind;
   out.see(me_, epoch_);
   return out;
+}
+
+void Observer::exit(View& view) const {
+  view.behind.join(behind());
+  view.met.join(sure_.met);
+  view.reached.join(sure_.reached);
+  if (meetings_ != Meetings::none) view.met.see(me_, epoch_);
+  if (meetings_ == Meetings::of_pair) view.reached.see(me_, epoch_);
 }
 
 void Observer::see(Agent other, u32 epoch) {
@@ -270,7 +325,8 @@ bool Observer::has_fenced(u32 lanes, u32 epoch, u32 until) const {
 
 std::uint64_t Observer::held() const {
   const auto view = [](const View& v) {
-    return v.seen.held() + v.told.held() + v.told_global.held() + v.fenced.held() + v.behind.held();
+    return v.seen.held() + v.told.held() + v.told_global.held() + v.fenced.held() +
+           v.behind.held() + v.met.held() + v.reached.held();
   };
   std::uint64_t out = sizeof *this + view(sure_) + view(likely_);
   for (const Fenced& f : fenced_) out += sizeof f + view(f.view);

@@ -44,6 +44,10 @@ inline Scope narrower(Scope a, Scope b) {
 // before it comes.
 struct View {
   VectorClock seen, told, told_global, behind;
+  // For tcgen05's fences (9.7.16.6.4), which make an order of whatever synchronises threads,
+  // relaxed or not: what it has synchronised with, and as much of that as every scope on the way
+  // includes.
+  VectorClock met, reached;
   // A fence for the whole chip lies on the way, by whomever: not always by who tells (8.8 asks for
   // that), as where all threads fence before a barrier and one of them tells behind it.
   VectorClock fenced;
@@ -53,8 +57,14 @@ struct View {
     told.join(other.told);
     told_global.join(other.told_global);
     behind.join(other.behind);
+    met.join(other.met);
+    reached.join(other.reached);
   }
 };
+
+// What of those clocks that only tcgen05 needs is followed: where all threads are of one CTA,
+// whatever was met was reached.
+enum class Meetings : std::uint8_t { none, of_cta, of_pair };
 
 // A thread and its instruction.
 struct Deed {
@@ -78,15 +88,17 @@ struct Released {
   Scope scope = Scope::cta;  // how far it reaches
   Doubt doubt = Doubt::none;
   Deed by;
+  std::uint64_t stamp = 0;  // when it last became more: later is larger
 };
 
 struct Token {
   std::vector<Released> parts;
+  std::uint64_t stamp = 0;  // of what became more last
   // What each warp has released here: a later strong write of its own, though it releases nothing
   // itself, tells of that (8.8, "Release and acquire patterns").
   std::vector<Released> earlier;
   void clear() { parts.clear(); }
-  // The part of this home, scope and doubt: a new one where there was none.
+  // The part of this home, scope and doubt, which becomes more: a new one where there was none.
   Released& part(Home home, Scope scope, Doubt doubt, Deed by);
   void add(const Released& more) {
     part(more.home, more.scope, more.doubt, more.by).view.join(more.view);
@@ -114,7 +126,7 @@ struct Doubts {
 
 class Observer {
  public:
-  void start(Agent me, Home home);
+  void start(Agent me, Home home, Meetings meetings = Meetings::none);
 
   Agent me() const { return me_; }
   Home home() const { return home_; }
@@ -134,6 +146,17 @@ class Observer {
   bool is_told_of_global(Agent other, std::uint32_t epoch) const {
     return sure_.told_global.of(other) >= epoch;
   }
+  // Has it synchronised with `other` since then, in whatever way; and by scopes that include both?
+  bool has_met(Agent other, std::uint32_t epoch) const {
+    return other == me_ || sure_.met.of(other) >= epoch;
+  }
+  bool has_reached(Agent other, std::uint32_t epoch) const {
+    return has_met(other, epoch) &&
+           (meetings_ != Meetings::of_pair || other == me_ || sure_.reached.of(other) >= epoch);
+  }
+  // Up to which of its epochs it has.
+  std::uint32_t met(Agent other) const { return other == me_ ? epoch_ : sure_.met.of(other); }
+  const VectorClock& all_met() const { return sure_.met; }
   const View& sure() const { return sure_; }
   bool has_doubts() const { return doubts_; }
   // By what `other` at `epoch` may have been seen; null: by nothing doubtful that is known.
@@ -171,8 +194,14 @@ class Observer {
   void come_behind(const VectorClock& others) { sure_.behind.join(others); }
   // What it has done by now, and what it comes behind.
   VectorClock behind() const;
+  // It has exited, before those who meet here.
+  void exit(View& view) const;
   // All its lanes have met (bar.warp.sync): each has seen what the others did.
   void meet() { see(me_, epoch_++); }
+  // What it does from now on others tell apart from what it did. Its epoch before.
+  std::uint32_t begin_epoch() { return epoch_++; }
+  // Whoever takes this view has seen `done` up to this epoch, and synchronised with it.
+  void complete(View& view, Agent done, std::uint32_t epoch) const;
 
   // fence.proxy.async by these lanes (8.9.5: the async proxy knows what its thread has seen by
   // now).
@@ -196,25 +225,38 @@ class Observer {
     Scope scope;  // of who read it
     std::uint64_t place;
   };
+  // What it has taken at a place of memory, and of what stamp that was: who asks again and again
+  // until something comes takes only what is new.
+  struct Taken {
+    std::uint64_t place = 0, stamp = 0;
+    Scope scope = Scope::cta;
+    bool relaxed = false;
+  };
   struct ProxyFence {
     std::uint32_t epoch, lanes;
   };
 
+  // The stamp of what it took of the token the last time; now it takes all.
+  std::uint64_t taken_before(const Token& token, Scope scope, bool relaxed, std::uint64_t place);
   void give(Token& token, Scope scope, Deed by, Doubt doubt) const;
   void take(const Released& part);
   template <class Which>
   void take_offered(Scope scope, Which which);
-  void take_likely(const Released& part, Doubt why, Deed by);
+  void take_likely(const Released& part, Scope scope, Doubt why, Deed by);
   void begin_doubts();
+  void see_now(View& view) const;
   static void rely(std::vector<Doubtful>& relied, const Doubtful& on);
 
   Agent me_;
   Home home_;
   std::uint32_t epoch_ = 1;
-  View sure_, likely_;  // likely_ contains sure_, while there are doubts
+  Meetings meetings_ = Meetings::none;
+  // likely_ contains sure_, while there are doubts; behind, met and reached are those of sure_.
+  View sure_, likely_;
   bool doubts_ = false;
   std::vector<Fenced> fenced_;    // by its fences: by scope, the last first
   std::vector<Offered> offered_;  // read, and not acquired
+  std::vector<Taken> taken_;      // the last first
   std::vector<ProxyFence> own_fences_;
   std::vector<Doubtful> relied_;
   mutable bool has_presumed_ = false;

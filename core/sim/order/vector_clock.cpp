@@ -1,50 +1,112 @@
 #include "core/sim/order/vector_clock.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <new>
 
 namespace tilescope::sim {
-namespace {
 
 using u32 = std::uint32_t;
 
-void take_later(std::vector<u32>& to, const std::vector<u32>& from) {
-  if (to.size() < from.size()) to.resize(from.size());
-  u32* __restrict out = to.data();
-  const u32* __restrict in = from.data();
-  const std::size_t count = from.size();
-  for (std::size_t i = 0; i < count; ++i) out[i] = out[i] < in[i] ? in[i] : out[i];
+// ---- epochs of one block
+// -------------------------------------------------------------------------
+
+VectorClock::Epochs::Data* VectorClock::Epochs::make(u32 size, const Data* like) {
+  void* room = ::operator new(sizeof(Data) + size * sizeof(u32));
+  Data* out = new (room) Data;
+  out->size = size;
+  const u32 known = like ? std::min(size, like->size) : 0;
+  if (known) std::memcpy(out->at(), like->at(), known * sizeof(u32));
+  std::fill(out->at() + known, out->at() + size, 0);
+  return out;
 }
 
-}  // namespace
+void VectorClock::Epochs::free(Data* data) {
+  data->~Data();
+  ::operator delete(data);
+}
 
-VectorClock::Row& VectorClock::row(u32 block) {
-  auto at = rows_.begin();
-  while (at != rows_.end() && at->block < block) ++at;
-  if (at == rows_.end() || at->block != block) at = rows_.insert(at, Row{block, {}});
-  return *at;
+void VectorClock::Epochs::own(u32 size) {
+  const u32 now = data_ ? data_->size : 0;
+  if (now >= size && data_->owners.load(std::memory_order_acquire) == 1) return;
+  Epochs mine;
+  mine.data_ = make(std::max(now, size), data_);
+  std::swap(data_, mine.data_);
+}
+
+void VectorClock::Epochs::see(u32 slot, u32 epoch) {
+  if (data_ && slot < data_->size && data_->at()[slot] >= epoch) return;
+  own(slot + 1);
+  data_->at()[slot] = epoch;
+}
+
+void VectorClock::Epochs::join(const Epochs& other, bool shares) {
+  if (data_ == other.data_ || !other.data_) return;
+  const u32 size = data_ ? data_->size : 0, count = other.data_->size;
+  const u32 both = std::min(size, count);
+  const u32* in = other.data_->at();
+  u32 ahead = count > size, behind = size > count;
+  if (both) {
+    const u32* mine = data_->at();
+    for (u32 i = 0; i < both; ++i) {
+      ahead |= mine[i] < in[i];
+      behind |= in[i] < mine[i];
+    }
+  }
+  if (!ahead) return;
+  if (shares && !behind) {
+    *this = other;
+    return;
+  }
+  own(count);
+  u32* __restrict out = data_->at();
+  for (u32 i = 0; i < count; ++i) out[i] = out[i] < in[i] ? in[i] : out[i];
+}
+
+std::uint64_t VectorClock::Epochs::held() const {
+  if (!data_) return 0;
+  return (sizeof(Data) + data_->size * sizeof(u32)) / data_->owners.load(std::memory_order_relaxed);
+}
+
+// ---- clocks
+// --------------------------------------------------------------------------------------
+
+const VectorClock::Row* VectorClock::find_among_many(u32 block) const {
+  const auto at = std::lower_bound(rows_.begin(), rows_.end(), block,
+                                   [](const Row& r, u32 b) { return r.block < b; });
+  return at != rows_.end() && at->block == block ? &*at : nullptr;
 }
 
 void VectorClock::see(Agent a, u32 epoch) {
-  std::vector<u32>& seen = row(a.block).seen;
-  if (seen.size() <= a.slot) seen.resize(a.slot + 1);
-  seen[a.slot] = std::max(seen[a.slot], epoch);
+  auto at = rows_.begin();
+  while (at != rows_.end() && at->block < a.block) ++at;
+  if (at == rows_.end() || at->block != a.block) at = rows_.insert(at, Row{a.block, {}});
+  at->seen.see(a.slot, epoch);
 }
 
 void VectorClock::join(const VectorClock& other) {
+  if (rows_.empty()) {
+    rows_ = other.rows_;
+    return;
+  }
+  // Its own row a warp writes at each of its releases: to share that costs more than it saves where
+  // there are few others.
+  const bool shares = other.rows_.size() > few;
   std::size_t at = 0;
   for (const Row& r : other.rows_) {
     while (at < rows_.size() && rows_[at].block < r.block) ++at;
     if (at == rows_.size() || rows_[at].block != r.block) {
       rows_.insert(rows_.begin() + static_cast<std::ptrdiff_t>(at), r);
     } else {
-      take_later(rows_[at].seen, r.seen);
+      rows_[at].seen.join(r.seen, shares);
     }
   }
 }
 
 std::uint64_t VectorClock::held() const {
   std::uint64_t out = 0;
-  for (const Row& r : rows_) out += sizeof r + r.seen.size() * sizeof(u32);
+  for (const Row& r : rows_) out += sizeof r + r.seen.held();
   return out;
 }
 

@@ -167,7 +167,7 @@ Flow allocate_in_pair(Core& x, u32 columns, u64 offset) {
   }
   unit.largest = columns;
   unit.pair_allocations.push_back(
-      {x.warp->index * 32, x.pc, 0, 0, ++unit.events, ++peer->tensor.events});
+      {x.warp->index * 32, x.pc, 0, 0, x.block->order.on() ? observer(x).epoch() : 0});
   return Flow::next;
 }
 
@@ -236,7 +236,8 @@ Flow deallocate(Core& x, const Code& c, Mask m) {
     wake_peer(*peer);
   }
   if (!check_tensor_use(x, 0, TensorUse::release, cells)) return Flow::fault;
-  unit.memory.deallocate({at.column, columns, x.warp->index * 32, x.pc, ++unit.events});
+  const u32 epoch = x.block->order.on() ? observer(x).epoch() : 0;
+  unit.memory.deallocate({at.column, columns, x.warp->index * 32, x.pc, epoch});
   unit.past.forget(at.column, columns);
   columns_are_free(*x.machine, *x.block);
   return Flow::next;

@@ -30,13 +30,6 @@ using ptx::TensorStep;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-// Products and commits of a thread keep their order (9.7.16.6.2): a pipe for each thread of the
-// cluster.
-u32 pipe_of(const Core& x, int lane) {
-  constexpr u32 most_threads = 1024;  // of a block
-  return 1 + x.block->rank * most_threads + x.warp->index * 32 + static_cast<u32>(lane);
-}
-
 MultiplicationWords words_of(const Core& x, const Code& c, int lane) {
   const ptx::Modifiers& how = x.machine->program().code[x.pc].modifiers;
   const Reference* more = x.elements + c.target;
@@ -306,7 +299,7 @@ std::shared_ptr<const Token> seen_by_now(Core& x, int lane, const AsyncOperation
   if (!x.block->order.on()) return nullptr;
   Token out;
   observer(x).release(out, Scope::sys, deed(x, lane));
-  for (Released& part : out.parts) part.view.seen.see(commit.by, commit.by_epoch);
+  for (Released& part : out.parts) observer(x).complete(part.view, commit.by, commit.by_epoch);
   return std::make_shared<const Token>(std::move(out));
 }
 
@@ -316,7 +309,7 @@ std::shared_ptr<const Token> seen_by_now(Core& x, int lane, const AsyncOperation
 // other threads wrote or read before they told this one. (Of the arrivals of copies 8.9.1.1 says
 // that they establish no such order; commit is not among them.)
 Flow commit(Core& x, const Code& c, Mask m) {
-  x.block->tensor.arrive(x.warp->index, true);
+  x.block->tensor.arrive(x.warp->index);
   for (Mask rest = m; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     AsyncOperation o;
@@ -336,12 +329,13 @@ Flow commit(Core& x, const Code& c, Mask m) {
 
 template <bool after>
 Flow fence(Core& x, const Code&, Mask) {
-  TensorUnit& unit = x.block->tensor;
-  TensorOrder& order = unit.order[x.warp->index];
+  if (!x.block->order.on()) return Flow::next;
+  Observer& me = observer(x);
+  TensorOrder& order = x.block->tensor.order[x.warp->index];
   if (after) {
-    order.covered = order.synchronised;
+    order.after = me.all_met();
   } else {
-    order.before = ++unit.events;
+    order.fence(me.begin_epoch());
   }
   return Flow::next;
 }
@@ -359,6 +353,13 @@ Handler multiplication_handler(TensorStep step) {
     default:
       return fence<true>;
   }
+}
+
+// Products and commits of a thread keep their order (9.7.16.6.2): a pipe for each thread of the
+// cluster.
+u32 pipe_of(const Core& x, int lane) {
+  constexpr u32 most_threads = 1024;  // of a block
+  return 1 + x.block->rank * most_threads + x.warp->index * 32 + static_cast<u32>(lane);
 }
 
 void join_pipe(Core& x, int lane, AsyncOperation& o) {

@@ -24,6 +24,7 @@ void find_loaded(const ptx::Program& program, Bound& bound);
 // Into the pipe of the products, transfers and commits of a thread: they are done one after the
 // other, and its commit tells of them.
 void join_pipe(Core& x, int lane, AsyncOperation& operation);
+std::uint32_t pipe_of(const Core& x, int lane);
 
 // That where elements of 4 and 6 bits are in bytes of TMEM is taken from others than the ISA.
 void note_unpacked_bits(Core& x, int lane);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/sim/order/vector_clock.h"
 #include "core/sim/tcgen05/tensor_memory.h"
 
 namespace tilescope::sim {
@@ -16,8 +17,10 @@ struct TensorEvent {
   std::uint32_t warp = 0, pc = 0;
   bool product = false, writes = false;
   std::vector<CellRange> cells;
-  bool by_peer = false;       // the warp is one of the other block of the pair
-  std::uint64_t peer_at = 0;  // the same moment in events of that block, where there is one
+  bool by_peer = false;  // the warp is one of the other block of the pair
+  // The warp, and of a product what it completes on: others that have seen this epoch have seen it.
+  Agent agent, pipe;
+  std::uint32_t epoch = 0, pipe_epoch = 0;
 };
 
 class TensorHistory {

@@ -65,28 +65,6 @@ Report no_order(const Core& x, const AsyncOperation& mine, const AsyncOperation&
   return r;
 }
 
-// Across threads the pipelines need the fences on both sides of a barrier (9.7.16.6.4.3). The one
-// behind it is asked for with the history of the cells.
-void look_for_fence(Core& x, int lane, const AsyncOperation& mine, const AsyncOperation& other) {
-  const u32 warp = other.thread / 32;
-  if (warp == x.warp->index ||
-      x.block->tensor.heard(x.warp->index, warp).told >= issued_at(other)) {
-    return;
-  }
-  x.reports->hazard(x, lane, "tcgen05_fence", other.pc, [&] {
-    Report r;
-    r.sentence = fmt::format(
-        "this {} follows the {} at {}, and that warp did not execute "
-        "tcgen05.fence::before_thread_sync between it and the barrier",
-        mine.work->name, other.work->name,
-        text(x.machine->site(x.machine->issuer(*x.block, other), other.thread, other.pc)));
-    r.expected = "tcgen05.fence::before_thread_sync before the barrier, or a commit and a wait";
-    r.found = "neither";
-    r.evidence = of_operations(x, mine, other);
-    return r;
-  });
-}
-
 }  // namespace
 
 bool tensor_cells(const AsyncOperation& o, TensorCells& out) {
@@ -134,10 +112,9 @@ bool order_behind_others(Core& x, int lane, AsyncOperation& o) {
     const bool pipelined = !elsewhere && is_pipelined(other, o);
     if (!met || (pipelined && other.pipe == o.pipe)) continue;
     if (!elsewhere) o.behind.push_back(other.number);
-    if (pipelined) {
-      look_for_fence(x, lane, o, other);
-      continue;
-    }
+    // The fences that this wants across threads (9.7.16.6.4.3) are asked for with the history of
+    // the cells.
+    if (pipelined) continue;
     Report r = no_order(x, o, other, *met);
     if (other.pipe == o.pipe) {
       x.reports->hazard(x, lane, "tmem_order", other.pc, [&] { return r; });

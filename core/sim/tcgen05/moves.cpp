@@ -405,11 +405,10 @@ namespace {
 // access could have come first, as on chips it does where the other warp has a longer way
 // (CuTeDSL's attention of mixed types): a race, and no access of what is surely gone.
 bool is_freed_unheard(Core& x, int lane, const CellRange& range, std::string_view what) {
-  const TensorUnit& unit = x.block->tensor;
-  const Allocation* freed = unit.memory.given_back(range.column, range.columns);
+  const Allocation* freed = x.block->tensor.memory.given_back(range.column, range.columns);
   if (!freed || !x.block->order.on()) return false;
   const u32 warp = freed->thread / 32;
-  if (warp == x.warp->index || unit.heard(x.warp->index, warp).arrived >= freed->at) return false;
+  if (observer(x).has_met(x.block->order.of(warp).me(), freed->epoch)) return false;
   x.reports->hazard(x, lane, "tmem_race", freed->pc, [&] {
     Report r;
     r.sentence = fmt::format(

@@ -59,12 +59,8 @@ bool peer_has_allocated(Core& x, const Block& peer, u32 column) {
 // The same where it has, but need not have: the peer's allocation is to be ordered before.
 void look_at_allocation(Core& x, const Block& peer, const PairStep& allocation) {
   if (!x.block->order.on()) return;
-  const u32 warp = allocation.thread / 32;
-  const bool lives = peer.warps[warp].live;
-  const bool arrived =
-      !lives || x.block->tensor.heard(x.warp->index, warp, true).arrived >= allocation.at;
-  const bool behind = x.block->tensor.order[x.warp->index].synchronised >= allocation.peer_at;
-  if (arrived && behind) return;
+  const Agent other = peer.order.of(allocation.thread / 32).me();
+  if (observer(x).has_met(other, allocation.epoch)) return;
   x.reports->hazard(x, 0, "tmem_pair_order", allocation.pc, [&] {
     Report r;
     r.sentence = fmt::format(
@@ -147,7 +143,7 @@ bool release_in_pair(Core& x, const Block& peer, u32 column) {
   }
   const std::size_t k = unit.pair_releases.size();
   unit.pair_releases.push_back(
-      {x.warp->index * 32, x.pc, x.warp->cluster_arrivals, x.warp->cluster_waits, 0, 0});
+      {x.warp->index * 32, x.pc, x.warp->cluster_arrivals, x.warp->cluster_waits, 0});
   const auto& theirs = peer.tensor.pair_releases;
   return k >= theirs.size() || on_one_side(x, peer, unit.pair_releases[k], theirs[k]);
 }

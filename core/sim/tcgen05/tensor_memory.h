@@ -39,7 +39,7 @@ const CellRange* meeting(const std::vector<CellRange>& a, const std::vector<Cell
 struct Allocation {
   std::uint32_t column = 0, columns = 0;
   std::uint32_t thread = 0, pc = 0;
-  std::uint64_t at = 0;  // of a dealloc: in events of the block
+  std::uint32_t epoch = 0;  // of a dealloc: of its warp
 };
 
 class TensorMemory {

@@ -10,9 +10,9 @@
 #include "core/sim/checks/evidence.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/tcgen05/copy.h"
+#include "core/sim/tcgen05/handlers.h"
 #include "core/sim/tcgen05/in_flight.h"
 #include "core/sim/tcgen05/multiplication.h"
-#include "core/sim/tcgen05/scopes.h"
 
 namespace tilescope::sim {
 namespace {
@@ -29,6 +29,21 @@ const char* verb(TensorUse use) {
     default:
       return "writes";
   }
+}
+
+const Observer& observer_of(const Core& x) {
+  return x.block->order.of(x.warp->index);
+}
+
+// By whom it is, and on what it completes: whoever has seen that has seen it.
+void mark(Core& x, int lane, TensorEvent& event) {
+  if (!x.block->order.on()) return;
+  BlockOrder& order = x.block->order;
+  event.agent = observer_of(x).me();
+  event.epoch = observer_of(x).epoch();
+  if (!event.product) return;
+  event.pipe = order.agent(Completer::tensor_core, pipe_of(x, lane));
+  event.pipe_epoch = order.coming_epoch();
 }
 
 // "tcgen05.ld.sync.aligned.32x32b.x1.b32", without a guard.
@@ -118,13 +133,18 @@ void note_second_store(Core& x, const TensorMove& first, const CellRange& cells)
   });
 }
 
-// Has its warp arrived somewhere since, or exited?
-bool has_arrived_since(const Block& home, const TensorMove& move) {
+// Has its warp told of it since, as far as the current one knows, or exited? Its own may have told
+// anybody.
+bool has_told(const Core& x, const Block& home, const TensorMove& move) {
   const TensorUnit& unit = home.tensor;
   if (!home.warps[move.warp].live) return true;
+  const bool own = &home == x.block && move.warp == x.warp->index;
   for (const TensorEvent* past : unit.past.touching(move.cells)) {
     if (past->by_peer || past->product || past->warp != move.warp || past->pc != move.pc) continue;
-    if (unit.order[move.warp].arrived < past->at) return false;
+    if (own || !x.block->order.on() ? unit.order[move.warp].arrived < past->at
+                                    : !observer_of(x).has_met(past->agent, past->epoch)) {
+      return false;
+    }
   }
   return true;
 }
@@ -137,7 +157,7 @@ bool has_arrived_since(const Block& home, const TensorMove& move) {
 // dependee instruction's memory accesses will be performed before a dependent instruction's".
 bool is_over(const Core& x, const Block& home, const TensorMove& move) {
   const bool own = &home == x.block && move.warp == x.warp->index;
-  return (own && move.used) || has_arrived_since(home, move);
+  return (own && move.used) || has_told(x, home, move);
 }
 
 void note_not_awaited(Core& x, int lane, const Block& home, TensorUse use, const TensorMove& move,
@@ -223,30 +243,21 @@ std::optional<u32> waited_in_vain(const Core& x) {
   return fresh || is_to_arrive(x, at) ? std::optional(at) : std::nullopt;
 }
 
-bool is_race(const Core& x, const TensorEvent& past);
-void note_race(Core& x, int lane, const Block& home, TensorUse use, const TensorEvent& past,
-               const Block& by, const std::vector<CellRange>& cells);
-
-// Columns are freed under a product of another warp that has arrived nowhere since its issue, but
-// by commits, which are still to come: so this warp cannot have heard of it, the product could be
-// over as well, and nothing on the chip but another allocation minds (CuTeDSL's backward attention:
-// the warps that free have waited for the product before).
-bool is_freed_under(Core& x, int lane, const ProductInFlight& product,
+// Columns are freed under a product of another warp, of whose issue this one knows nothing: so the
+// product could be over as well, and nothing on the chip but another allocation minds (CuTeDSL's
+// backward attention: the warps that free have waited for the product before). It is a race, which
+// the history of the cells tells.
+bool is_freed_under(const Core& x, const ProductInFlight& product,
                     const std::vector<CellRange>& cells) {
   const u32 warp = product.thread / 32;
   if (!x.block->order.on() || product.issuer != x.block->rank || warp == x.warp->index)
     return false;
-  const TensorUnit& unit = x.block->tensor;
-  for (const TensorEvent* past : unit.past.touching(cells)) {
-    // The last one with these cells: of several into one accumulator all are in flight.
-    if (!past->product || past->by_peer || past->warp != warp) continue;
-    if (unit.order[warp].came >= past->at) continue;
-    // Where this warp has passed no barrier since, the history of the cells tells it.
-    if (!is_race(x, *past))
-      note_race(x, lane, *x.block, TensorUse::release, *past, *x.block, cells);
-    return true;
-  }
-  return false;
+  const std::vector<const TensorEvent*> all = x.block->tensor.past.touching(cells);
+  // The last one with these cells: of several into one accumulator all are in flight.
+  return std::any_of(all.begin(), all.end(), [&](const TensorEvent* past) {
+    return past->product && !past->by_peer && past->warp == warp &&
+           !observer_of(x).has_met(past->agent, past->epoch);
+  });
 }
 
 // On which mbarrier the product is told of, as far as its commit has been issued.
@@ -265,7 +276,7 @@ std::string commit_text(const Core& x, const ProductInFlight& product) {
 bool check_products(Core& x, int lane, TensorUse use, const std::vector<CellRange>& cells) {
   ProductInFlight other;
   if (!find_product(*x.block, cells, use == TensorUse::load, other)) return true;
-  if (use == TensorUse::release && is_freed_under(x, lane, other, cells)) return true;
+  if (use == TensorUse::release && is_freed_under(x, other, cells)) return true;
   const Site site =
       x.machine->site(*x.machine->member(*x.block, other.issuer), other.thread, other.pc);
   return report(
@@ -299,19 +310,7 @@ bool check_transfers(Core& x, int lane, TensorUse use, const std::vector<CellRan
     if (!is_load_behind_copy(x, use, *other)) {
       return report(x, lane, *x.block, use, cells[0], while_it, expected, found, std::move(party));
     }
-    // Where this warp has passed no barrier since, the history of the cells tells it.
-    if (x.block->tensor.order[x.warp->index].synchronised >= issued_at(*other)) {
-      x.reports->hazard(x, lane, "tmem_order", other->pc, [&] {
-        Report r;
-        r.sentence = fmt::format("this {} {} {}, but {}", name_at(x), verb(use),
-                                 cells_text(cells[0]), while_it);
-        r.expected = expected;
-        r.found = found;
-        r.pair = fmt::format("{}, then tcgen05.ld", other->work->name);
-        r.evidence = between(x, lane, *x.block, use, cells[0], party);
-        return r;
-      });
-    }
+    // That nothing orders it the history of the cells tells.
     if (!x.machine->flights.finish(*x.block, other->number)) return !x.machine->faulted();
   }
   return true;
@@ -331,14 +330,24 @@ bool needs_order(const TensorEvent& past, const Core& x, TensorUse use) {
   return past.writes || writes(use) || use == TensorUse::release;
 }
 
-// Has this warp passed nothing since, or the other arrived nowhere? (A commit arrives for
-// products.) Threads that have exited hold up no barrier.
-bool is_race(const Core& x, const TensorEvent& past) {
-  if (!x.block->order.on()) return false;
-  const TensorOrder& mine = x.block->tensor.order[x.warp->index];
-  if (mine.synchronised < past.at) return true;
-  return !past.product && x.block->warps[past.warp].live &&
-         x.block->tensor.heard(x.warp->index, past.warp).arrived < past.at;
+// Does nothing order it behind? Of a product that is a commit, and for other products, which the
+// tensor core takes in turn, whatever tells of its issue (9.7.16.6.4.3).
+bool is_race(const Core& x, TensorUse use, const TensorEvent& past) {
+  const Observer& me = observer_of(x);
+  if (past.product && me.has_met(past.pipe, past.pipe_epoch)) return false;
+  const bool product = use == TensorUse::product || use == TensorUse::operand;
+  return (past.product && !product) || !me.has_met(past.agent, past.epoch);
+}
+
+// It has met what orders the two, and no fence::after_thread_sync since.
+bool misses_after(const Core& x, const TensorEvent& past) {
+  const VectorClock& after = x.block->tensor.order[x.warp->index].after;
+  const bool awaited = past.product && observer_of(x).has_met(past.pipe, past.pipe_epoch);
+  return awaited ? after.of(past.pipe) < past.pipe_epoch : after.of(past.agent) < past.epoch;
+}
+
+std::string_view past_text(const Core& x, const TensorEvent& past) {
+  return past.product ? product_at(x, past.pc) : "tcgen05.ld or st";
 }
 
 // `by`: the block of the thread that did it.
@@ -346,11 +355,9 @@ void note_race(Core& x, int lane, const Block& home, TensorUse use, const Tensor
                const Block& by, const std::vector<CellRange>& cells) {
   x.reports->hazard(x, lane, "tmem_race", past.pc, [&] {
     Report r;
-    r.sentence =
-        fmt::format("this {} {} {}{}, and nothing orders it after the {} at {}", name_at(x),
-                    verb(use), cells_text(*meeting(cells, past.cells)), whose(x, home),
-                    past.product ? product_at(x, past.pc) : "tcgen05.ld or st",
-                    where(x, by, past.warp, past.pc));
+    r.sentence = fmt::format("this {} {} {}{}, and nothing orders it after the {} at {}",
+                             name_at(x), verb(use), cells_text(*meeting(cells, past.cells)),
+                             whose(x, home), past_text(x, past), where(x, by, past.warp, past.pc));
     r.expected =
         past.product
             ? "a commit after it, a wait for its mbarrier, and tcgen05.fence::after_thread_sync"
@@ -379,14 +386,14 @@ void note_after(Core& x, int lane, TensorUse use, const CellRange& cells) {
   });
 }
 
-// Whoever loaded or stored these cells before has a fence of its own in front of the barrier. (A
-// commit is one for products, 9.7.16.6.4.)
-bool misses_before(const Core& x, const TensorEvent& past) {
-  if (past.product || past.warp == x.warp->index) return false;
-  const TensorUnit& unit = x.block->tensor;
-  const bool lives = x.block->warps[past.warp].live;
-  return (lives ? unit.heard(x.warp->index, past.warp).told : unit.order[past.warp].before) <
-         past.at;
+// Whoever used these cells before, a warp of the block `by`, has a fence of its own in front of the
+// barrier. (A commit is one for products, 9.7.16.6.4.)
+bool misses_before(const Core& x, const Block& by, const TensorEvent& past) {
+  const Observer& me = observer_of(x);
+  if (past.agent == me.me() || (past.product && me.has_met(past.pipe, past.pipe_epoch))) {
+    return false;
+  }
+  return !by.tensor.order[past.warp].has_fenced(past.epoch, me.met(past.agent));
 }
 
 void note_before(Core& x, int lane, const Block& home, TensorUse use, const CellRange& cells,
@@ -394,11 +401,13 @@ void note_before(Core& x, int lane, const Block& home, TensorUse use, const Cell
   x.reports->hazard(x, lane, "tcgen05_fence", past.pc, [&] {
     Report r;
     r.sentence = fmt::format(
-        "this {} follows the tcgen05.ld or st at {}, and that warp did not execute "
+        "this {} follows the {} at {}, and that warp did not execute "
         "tcgen05.fence::before_thread_sync between it and the barrier",
-        name_at(x), where(x, by, past.warp, past.pc));
+        name_at(x), past_text(x, past), where(x, by, past.warp, past.pc));
     r.expected = "tcgen05.fence::before_thread_sync before the barrier";
-    r.found = "none since the load or store" + told_text(*x.machine, by, past.warp);
+    if (past.product) r.expected += ", or a commit and a wait (PTX ISA 9.7.16.6.4.3)";
+    r.found = (past.product ? "none since its issue" : "none since the load or store") +
+              told_text(*x.machine, by, past.warp);
     r.evidence = between(x, lane, home, use, cells, party_of(x, home, by, past));
     return r;
   });
@@ -406,30 +415,21 @@ void note_before(Core& x, int lane, const Block& home, TensorUse use, const Cell
 
 // What was done with these cells before, and is not in order with this.
 void look_for_hazards(Core& x, int lane, TensorUse use, const std::vector<CellRange>& cells) {
-  const TensorUnit& unit = x.block->tensor;
+  if (!x.block->order.on()) return;
   bool after = false;
-  for (const TensorEvent* past : unit.past.touching(cells)) {
+  for (const TensorEvent* past : x.block->tensor.past.touching(cells)) {
     if (!needs_order(*past, x, use)) continue;
     const Block& by = past->by_peer ? *peer_of(x, *x.block) : *x.block;
-    if (is_race(x, *past)) {
+    if (is_race(x, use, *past)) {
       note_race(x, lane, *x.block, use, *past, by, cells);
       continue;
     }
     // dealloc is synchronous (9.7.16.6.1): a barrier will do.
     if (use == TensorUse::release) continue;
-    after = after || unit.order[x.warp->index].misses_fence(past->at);
-    if (misses_before(x, *past)) note_before(x, lane, *x.block, use, cells[0], *past, by);
+    after = after || misses_after(x, *past);
+    if (misses_before(x, by, *past)) note_before(x, lane, *x.block, use, cells[0], *past, by);
   }
   if (after) note_after(x, lane, use, cells[0]);
-}
-
-// When the warp of the other block last arrived somewhere that this one has heard of by scopes that
-// include the two.
-std::uint64_t reached(const Core& x, u32 other) {
-  const TensorUnit& unit = x.block->tensor;
-  const TensorClock& all = unit.order[x.warp->index].heard;
-  const u32 at = reached_from + (unit.side ^ 1) * most_warps + other;
-  return at < all.size() ? all[at].arrived : 0;
 }
 
 // The canonical patterns arrive and wait in the scope of the cluster (9.7.16.6.4.3, 9.7.16.6.4.4),
@@ -466,23 +466,18 @@ void note_narrow(Core& x, int lane, Block& peer, TensorUse use, const TensorEven
 // heard of it since? Products of both blocks are remembered in both, and looked at in the own one.
 void look_for_peer_hazards(Core& x, int lane, Block& peer, TensorUse use,
                            const std::vector<CellRange>& cells) {
-  const TensorUnit& unit = peer.tensor;
-  const TensorOrder& mine = x.block->tensor.order[x.warp->index];
+  if (!x.block->order.on()) return;
   bool after = false;
-  for (const TensorEvent* past : unit.past.touching(cells)) {
+  for (const TensorEvent* past : peer.tensor.past.touching(cells)) {
     if (past->by_peer || past->product || !(past->writes || writes(use))) continue;
-    const bool lives = peer.warps[past->warp].live;
-    const Heard heard = x.block->tensor.heard(x.warp->index, past->warp, true);
-    const bool arrived = !lives || heard.arrived >= past->at;
-    if (x.block->order.on() && (mine.synchronised < past->peer_at || !arrived)) {
+    if (is_race(x, use, *past)) {
       note_race(x, lane, peer, use, *past, peer, cells);
       continue;
     }
-    after = after || mine.misses_fence(past->peer_at);
-    if (x.block->order.on() && lives && reached(x, past->warp) < past->at)
+    after = after || misses_after(x, *past);
+    if (!observer_of(x).has_reached(past->agent, past->epoch))
       note_narrow(x, lane, peer, use, *past, cells);
-    const std::uint64_t told = lives ? heard.told : unit.order[past->warp].before;
-    if (told < past->at) note_before(x, lane, peer, use, cells[0], *past, peer);
+    if (misses_before(x, peer, *past)) note_before(x, lane, peer, use, cells[0], *past, peer);
   }
   if (after) note_after(x, lane, use, cells[0]);
 }
@@ -515,9 +510,8 @@ bool check_tensor_use(Core& x, int lane, TensorUse use, const std::vector<CellRa
   if (cells.empty()) return true;
   look_for_hazards(x, lane, use, cells);
   if (use == TensorUse::release) return true;
-  TensorEvent event{0, x.warp->index, x.pc, product, writes(use), cells};
-  Block* peer = product ? nullptr : peer_of(x, *x.block);
-  if (peer) event.peer_at = ++peer->tensor.events;
+  TensorEvent event{0, x.warp->index, x.pc, product, writes(use), cells, false, {}, {}, 0, 0};
+  mark(x, lane, event);
   x.block->tensor.remember(std::move(event));
   return true;
 }
@@ -527,34 +521,10 @@ bool check_peer_tensor_use(Core& x, int lane, Block& peer, TensorUse use,
   if (cells.empty()) return true;
   if (!check_moves(x, lane, peer, use, cells)) return false;
   look_for_peer_hazards(x, lane, peer, use, cells);
-  peer.tensor.remember({0, x.warp->index, x.pc, true, writes(use), cells, true});
+  TensorEvent event{0, x.warp->index, x.pc, true, writes(use), cells, true, {}, {}, 0, 0};
+  mark(x, lane, event);
+  peer.tensor.remember(std::move(event));
   return true;
-}
-
-void TensorUnit::tell(u32 warp, TensorClock& clock) const {
-  if (!listens) return;
-  const TensorOrder& mine = order[warp];
-  take(clock, mine.heard);
-  clock.resize(2 * std::size_t{reached_from});
-  clock[side * most_warps + warp].take({mine.arrived, mine.told});
-  clock[reached_from + side * most_warps + warp].take({mine.arrived, mine.told});
-}
-
-void TensorUnit::synchronise(u32 warp, const TensorClock& clock) {
-  TensorOrder& mine = order[warp];
-  mine.synchronised = ++events;
-  take(mine.heard, clock);
-}
-
-void forget_reached(TensorClock& clock, u32 side) {
-  const std::size_t begin = reached_from + std::size_t{side} * most_warps;
-  for (std::size_t i = begin; i < std::min(begin + most_warps, clock.size()); ++i) clock[i] = {};
-}
-
-Heard TensorUnit::heard(u32 warp, u32 other, bool of_peer) const {
-  const TensorClock& all = order[warp].heard;
-  const u32 at = (of_peer ? side ^ 1 : side) * most_warps + other;
-  return at < all.size() ? all[at] : Heard{};
 }
 
 void TensorUnit::remember(TensorEvent event) {

@@ -15,15 +15,12 @@
 // shared memory of both. It is in flight in the block that issued it, with a guard in the other
 // one, and is remembered in both.
 //
-// What a warp can have heard of goes the ways that the kernel makes: barriers carry clocks
-// (TensorClock), to which those who arrive add what they did and have heard, and from which those
-// who pass take it. A warp that has passed something else, which the other one never reached, has
-// heard nothing of it.
+// Who has synchronised with whom, say the warps' observers (core/sim/order/observer.h), whatever it
+// was that they met at.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "core/sim/order/block_order.h"
@@ -48,45 +45,36 @@ struct TensorMove {
   std::uint32_t used_by = 0;
 };
 
-// Of a warp, what another can have heard of: events of its block, 0 for never.
-struct Heard {
-  std::uint64_t arrived = 0;  // it arrived somewhere, for others to pass
-  std::uint64_t told = 0;     // the last fence::before_thread_sync before an arrival
-  void take(const Heard& other) {
-    if (other.arrived > arrived) arrived = other.arrived;
-    if (other.told > told) told = other.told;
-  }
-};
-
-// What those who pass a barrier hear: of each warp of the pair of blocks, those of the even one
-// first. Empty: of nothing.
-using TensorClock = std::vector<Heard>;
-inline void take(TensorClock& to, const TensorClock& from) {
-  if (to.size() < from.size()) to.resize(from.size());
-  for (std::size_t i = 0; i < from.size(); ++i) to[i].take(from[i]);
-}
-
-// What a warp was last told, and has told: events of the block, 0 for never.
+// The fences of a warp, and what it came to last.
 struct TensorOrder {
-  std::uint64_t synchronised = 0;  // passed a barrier, or an mbarrier's phase
-  std::uint64_t covered = 0;       // the last of these before a fence::after_thread_sync
-  std::uint64_t before = 0;        // fence::before_thread_sync
-  std::uint64_t arrived = 0;       // arrived somewhere, for others to pass
-  std::uint64_t told = 0;          // the last fence::before_thread_sync before an arrival
-  std::uint64_t awaited = 0;       // wait::st
-  std::uint64_t came = 0;          // arrived somewhere itself, and not by a commit
+  std::uint64_t arrived = 0;  // somewhere, for others to pass: in events of the block, 0 for never
+  std::uint64_t awaited = 0;  // wait::st: likewise
 
-  TensorClock heard;  // at the barriers that it has passed
+  std::vector<std::uint32_t> before;  // its epochs that fence::before_thread_sync ended: the last
+  VectorClock after;                  // what it had met at its last fence::after_thread_sync
 
-  // Something that another did at `event`: did a barrier since then pass without a fence after it?
-  bool misses_fence(std::uint64_t event) const { return event > covered && event < synchronised; }
+  void fence(std::uint32_t epoch) {
+    if (before.size() == most_fences) before.erase(before.begin());
+    before.push_back(epoch);
+  }
+  // Does such a fence lie between what it did at `epoch` and what is known of it, up to `until`? Of
+  // fences that are no longer known it is taken that one was there.
+  bool has_fenced(std::uint32_t epoch, std::uint32_t until) const {
+    for (const std::uint32_t f : before) {
+      if (epoch <= f && f < until) return true;
+    }
+    return before.size() == most_fences && epoch < before.front();
+  }
+
+ private:
+  static constexpr std::size_t most_fences = 64;
 };
 
 // What a warp of a pair has done of the steps that both blocks take together.
 struct PairStep {
   std::uint32_t thread = 0, pc = 0;
   std::uint32_t arrivals = 0, waits = 0;  // at the cluster's barrier, before
-  std::uint64_t at = 0, peer_at = 0;      // in events of the block, and of the other one
+  std::uint32_t epoch = 0;                // of the warp
 };
 
 struct TensorUnit {
@@ -100,28 +88,13 @@ struct TensorUnit {
   std::uint32_t largest = TensorMemory::columns;  // that may still be allocated
   std::vector<TensorMove> moves;
   std::array<TensorOrder, most_warps> order{};
-  bool listens = false;                      // the kernel has tcgen05 instructions
-  std::uint32_t side = 0;                    // of the pair: 1 in the odd block
-  std::map<std::uint64_t, TensorClock> met;  // of synchronising accesses, by their address
   std::uint64_t events = 0;
   TensorHistory past;
   // The first product that read what nobody had written, and what: "; the tcgen05.mma at ... read".
   std::string undefined_read;
 
-  // A warp arrives at a barrier of whatever kind, or lets others know in another way: what it did
-  // up to its last fence::before_thread_sync may be ordered for them now.
-  void arrive(std::uint32_t warp, bool by_commit = false) {
-    order[warp].arrived = ++events;
-    if (!by_commit) order[warp].came = events;
-    order[warp].told = order[warp].before;
-  }
-  // After arrive(): those who pass what has this clock hear of what this warp did, and heard.
-  void tell(std::uint32_t warp, TensorClock& clock) const;
-  // A warp has passed a barrier of whatever kind, which has this clock: what others did may be
-  // ordered before it now.
-  void synchronise(std::uint32_t warp, const TensorClock& clock);
-  // What warp `warp` has heard of another one of the pair's: of this block's, or of the other's.
-  Heard heard(std::uint32_t warp, std::uint32_t other, bool of_peer = false) const;
+  // A warp arrives at a barrier of whatever kind, or lets others know in another way.
+  void arrive(std::uint32_t warp) { order[warp].arrived = ++events; }
   void remember(TensorEvent event);  // now
 };
 
