@@ -24,13 +24,14 @@ void Region::make_undefined() {
 void Region::make_undefined(std::uint64_t offset, std::uint64_t bytes) {
   if (undefined_.empty()) undefined_.assign((bytes_.size() + 7) / 8, 0);
   partly_.erase(partly_.lower_bound(offset), partly_.lower_bound(offset + bytes));
+  std::uint8_t* const bits = undefined_.own();
   for (std::uint64_t at = offset; at < offset + bytes; ++at) {
-    undefined_[at >> 3] |= static_cast<std::uint8_t>(1u << (at & 7));
+    bits[at >> 3] |= static_cast<std::uint8_t>(1u << (at & 7));
   }
 }
 
 void Region::set(std::uint64_t offset, const std::byte* from, std::uint64_t bytes) {
-  std::memcpy(bytes_.data() + offset, from, bytes);
+  std::memcpy(bytes_.own() + offset, from, bytes);
   if (undefined_.empty()) return;
   if (bytes == bytes_.size()) {
     undefined_.clear();
@@ -38,13 +39,14 @@ void Region::set(std::uint64_t offset, const std::byte* from, std::uint64_t byte
     return;
   }
   partly_.erase(partly_.lower_bound(offset), partly_.lower_bound(offset + bytes));
+  std::uint8_t* const bits = undefined_.own();
   for (std::uint64_t at = offset; at < offset + bytes;) {
     if (at % 8 == 0 && offset + bytes - at >= 8) {
       const std::uint64_t eights = (offset + bytes - at) / 8;
-      std::memset(undefined_.data() + at / 8, 0, eights);
+      std::memset(bits + at / 8, 0, eights);
       at += eights * 8;
     } else {
-      undefined_[at >> 3] &= static_cast<std::uint8_t>(~(1u << (at & 7)));
+      bits[at >> 3] &= static_cast<std::uint8_t>(~(1u << (at & 7)));
       ++at;
     }
   }
@@ -69,9 +71,9 @@ void Region::remember_writers(std::uint32_t grain) {
 }
 
 std::uint64_t Region::held() const {
-  std::uint64_t out = bytes_.size() + undefined_.size();
-  for (const auto& page : writers_) out += page.size() * sizeof page[0];
-  for (const auto& page : times_) out += page.size() * sizeof page[0];
+  std::uint64_t out = bytes_.held() + undefined_.held();
+  for (const auto& page : writers_) out += page.held();
+  for (const auto& page : times_) out += page.held();
   return out;
 }
 
@@ -119,13 +121,13 @@ void Region::note_twice(std::uint64_t grain, std::uint64_t before, std::uint64_t
 inline void Region::remember(std::uint64_t grain, std::uint64_t writer) {
   auto& page = writers_[grain / page_grains];
   if (page.empty()) page.assign(page_grains, 0);
-  std::uint64_t& place = page[grain % page_grains];
+  std::uint64_t& place = page.own()[grain % page_grains];
   if (watches_tiles_ && place && place >> 33 != writer >> 33) note_twice(grain, place, writer);
   place = writer;
   if (times_.empty()) return;
   auto& times = times_[grain / page_grains];
   if (times.empty()) times.assign(page_grains, 0);
-  times[grain % page_grains] = now_;
+  times.own()[grain % page_grains] = now_;
   was_written_ = true;
 }
 
@@ -158,20 +160,21 @@ inline void Region::note(std::uint64_t offset, const std::uint8_t* undefined, st
     if (undefined_.empty()) undefined_.assign((bytes_.size() + 7) / 8, 0);
     const bool whole = !undefined && offset % 8 == 0;  // of as many bytes as go: all their bits
     const std::uint32_t eights = whole ? bytes / 8 : 0;
-    std::memset(undefined_.data() + offset / 8, 0, eights);
+    std::uint8_t* const bits = undefined_.own();
+    std::memset(bits + offset / 8, 0, eights);
     for (std::uint32_t i = eights * 8; i < bytes; ++i) {
       const std::uint64_t at = offset + i;
       const auto bit = static_cast<std::uint8_t>(1u << (at & 7));
       if (undefined && undefined[i]) {
         constexpr std::size_t most = 65536;  // beyond, a byte is as undefined as a bit of it
-        undefined_[at >> 3] |= bit;
+        bits[at >> 3] |= bit;
         if (undefined[i] != 0xff && partly_.size() < most) {
           partly_[at] = undefined[i];
         } else if (!partly_.empty()) {
           partly_.erase(at);
         }
       } else {
-        undefined_[at >> 3] &= static_cast<std::uint8_t>(~bit);
+        bits[at >> 3] &= static_cast<std::uint8_t>(~bit);
       }
     }
   }
@@ -183,7 +186,7 @@ inline void Region::note(std::uint64_t offset, const std::uint8_t* undefined, st
       if (page.empty()) page.assign(page_grains, 0);
       const std::uint64_t first = g % page_grains;
       const std::uint64_t count = std::min(end - g, page_grains - first);
-      std::fill_n(&page[first], count, writer.bits);
+      std::fill_n(page.own() + first, count, writer.bits);
       g += count;
     }
     for (; g < end; ++g) remember(g, writer.bits);
@@ -193,7 +196,7 @@ inline void Region::note(std::uint64_t offset, const std::uint8_t* undefined, st
 void Region::write(std::uint64_t offset, const std::byte* from, const std::uint8_t* undefined,
                    std::uint32_t bytes, Writer writer) {
   count_change(offset, from, bytes);
-  std::memcpy(bytes_.data() + offset, from, bytes);
+  std::memcpy(bytes_.own() + offset, from, bytes);
   note(offset, undefined, bytes, writer);
 }
 
@@ -203,7 +206,7 @@ void Region::write_atomically(std::uint64_t offset, const std::byte* from,
   const std::uint64_t before = changes_;
   if (looks_) look(offset, from, bytes);
   changes_ = before + changes;
-  std::memcpy(bytes_.data() + offset, from, bytes);
+  std::memcpy(bytes_.own() + offset, from, bytes);
   const bool watches = std::exchange(watches_tiles_, false);
   note(offset, undefined, bytes, writer);
   watches_tiles_ = watches;
@@ -211,6 +214,7 @@ void Region::write_atomically(std::uint64_t offset, const std::byte* from,
 
 void Region::write_lanes(const std::uint64_t* offsets, Mask mask, const LaneData& data,
                          Writer first) {
+  std::byte* const bytes = bytes_.own();
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {
     if (!(mask >> lane & 1)) continue;
     const std::uint64_t offset = offsets[lane];
@@ -218,22 +222,22 @@ void Region::write_lanes(const std::uint64_t* offsets, Mask mask, const LaneData
     count_change(offset, from, data.width);
     switch (data.width) {  // constant sizes become single moves
       case 4:
-        std::memcpy(bytes_.data() + offset, from, 4);
+        std::memcpy(bytes + offset, from, 4);
         break;
       case 8:
-        std::memcpy(bytes_.data() + offset, from, 8);
+        std::memcpy(bytes + offset, from, 8);
         break;
       case 16:
-        std::memcpy(bytes_.data() + offset, from, 16);
+        std::memcpy(bytes + offset, from, 16);
         break;
       default:
-        std::memcpy(bytes_.data() + offset, from, data.width);
+        std::memcpy(bytes + offset, from, data.width);
     }
     const Writer writer = first.lane(lane);
     // Aligned stores of 4 bytes are most of them: one nibble of bits, one writer.
     if (data.width == 4 && !data.undefined && grain_shift_ == 2) {
       if (!undefined_.empty()) {
-        undefined_[offset >> 3] &= static_cast<std::uint8_t>(~(0xfu << (offset & 4)));
+        undefined_.own()[offset >> 3] &= static_cast<std::uint8_t>(~(0xfu << (offset & 4)));
       }
       if (remembers_) remember(offset >> 2, writer.bits);
     } else {
@@ -255,8 +259,8 @@ void Region::write_run(std::uint64_t offset, const LaneData& data, Writer first)
     return;
   }
   count_change(offset, data.bytes, bytes);
-  std::memcpy(bytes_.data() + offset, data.bytes, bytes);
-  if (!undefined_.empty()) std::memset(undefined_.data() + (offset >> 3), 0, bytes >> 3);
+  std::memcpy(bytes_.own() + offset, data.bytes, bytes);
+  if (!undefined_.empty()) std::memset(undefined_.own() + (offset >> 3), 0, bytes >> 3);
   if (!remembers_) return;
   std::uint64_t grain = offset >> grain_shift_;
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {

@@ -6,7 +6,8 @@
 // undefined bytes, writers, and whatever is to be known of writes later, see all of them.
 //
 // Undefined bytes are a bit each, kept only where there can be some. Writers are 8 bytes for each
-// grain, the smallest store of the entry, in pages made when first written.
+// grain, the smallest store of the entry, in pages made when first written. Copies of a region
+// share its bytes until one of them is written, and the pages of writers likewise.
 #pragma once
 
 #include <cstddef>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "core/sim/checks/tiles.h"
+#include "core/sim/memory/shared_array.h"
 
 namespace tilescope::sim {
 
@@ -157,8 +159,8 @@ class Region {
   Kind kind_ = Kind::buffer;
   std::string name_;
   std::uint64_t base_ = 0;
-  std::vector<std::byte> bytes_;
-  std::vector<std::uint8_t> undefined_;
+  SharedArray<std::byte> bytes_;
+  SharedArray<std::uint8_t> undefined_;
   std::map<std::uint64_t, std::uint8_t> partly_;  // of undefined bytes those that are so in part
   std::uint32_t grain_shift_ = 0;
   bool remembers_ = false;
@@ -170,8 +172,8 @@ class Region {
   std::vector<Watched> watched_;
   std::uint64_t touched_ = 0;
   std::uint64_t changes_ = 0;
-  std::vector<std::vector<std::uint64_t>> writers_;  // pages; empty until written
-  std::vector<std::vector<std::uint32_t>> times_;    // of the same grains
+  std::vector<SharedArray<std::uint64_t>> writers_;  // pages; empty until written
+  std::vector<SharedArray<std::uint32_t>> times_;    // of the same grains
   std::uint32_t now_ = 0;
   bool was_written_ = false;
   bool watches_tiles_ = false;
