@@ -299,7 +299,12 @@ std::shared_ptr<const Token> seen_by_now(Core& x, int lane, const AsyncOperation
   if (!x.block->order.on()) return nullptr;
   Token out;
   observer(x).release(out, Scope::sys, deed(x, lane));
-  for (Released& part : out.parts) observer(x).complete(part.view, commit.by, commit.by_epoch);
+  const auto& pipelined = x.block->tensor.pipelined;
+  const auto others = pipelined.find(commit.pipe);
+  for (Released& part : out.parts) {
+    observer(x).complete(part.view, commit.by, commit.by_epoch);
+    if (others != pipelined.end()) part.view.join(others->second);
+  }
   return std::make_shared<const Token>(std::move(out));
 }
 

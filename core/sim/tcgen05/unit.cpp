@@ -426,6 +426,11 @@ void look_for_hazards(Core& x, int lane, TensorUse use, const std::vector<CellRa
     }
     // dealloc is synchronous (9.7.16.6.1): a barrier will do.
     if (use == TensorUse::release) continue;
+    const bool product = use == TensorUse::product || use == TensorUse::operand;
+    if (product && past->product && past->agent != observer_of(x).me()) {
+      View& behind = x.block->tensor.pipelined[pipe_of(x, lane)];
+      observer_of(x).complete(behind, past->pipe, past->pipe_epoch);
+    }
     after = after || misses_after(x, *past);
     if (misses_before(x, by, *past)) note_before(x, lane, *x.block, use, cells[0], *past, by);
   }

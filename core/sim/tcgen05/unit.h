@@ -21,6 +21,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "core/sim/order/block_order.h"
@@ -90,6 +91,9 @@ struct TensorUnit {
   std::array<TensorOrder, most_warps> order{};
   std::uint64_t events = 0;
   TensorHistory past;
+  // Of the products of a thread, by its pipe: what others' the tensor core has done before them,
+  // with no commit between (9.7.16.6.4.3). Its commits tell of these, too.
+  std::map<std::uint32_t, View> pipelined;
   // The first product that read what nobody had written, and what: "; the tcgen05.mma at ... read".
   std::string undefined_read;
 
