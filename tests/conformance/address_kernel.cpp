@@ -13,8 +13,7 @@ using ptx::Type;
 using u32 = std::uint32_t;
 
 std::string space_word(const Spelling& s) {
-  const std::uint8_t said = s.modifiers[Field::space];
-  return said ? std::string(ptx::words_of(Field::space)[said - 1u]) : "";
+  return std::string(word(s, Field::space));
 }
 
 class Address {

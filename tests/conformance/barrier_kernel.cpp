@@ -13,11 +13,6 @@ using ptx::Step;
 using ptx::Type;
 using u32 = std::uint32_t;
 
-std::string word(const Spelling& s, Field field) {
-  const std::uint8_t said = s.modifiers[field];
-  return said ? std::string(ptx::words_of(field)[said - 1u]) : "";
-}
-
 class Meeting {
  public:
   explicit Meeting(const Spelling& s) : s_(s), t_(s) {}
@@ -166,7 +161,7 @@ class Meeting {
   }
 
   void order(bool before) {
-    const std::string order = word(s_, Field::order);
+    const std::string order(word(s_, Field::order));
     const bool restricted = s_.modifiers.has(Field::restriction) || s_.modifiers.has(Field::proxy);
     const bool one_sided = order == "release" || order == "acquire";
     const bool here = !one_sided || (order == "release") == before;

@@ -12,10 +12,6 @@ using ptx::Space;
 using ptx::Type;
 using u32 = std::uint32_t;
 
-std::string_view word(const Spelling& s, Field field) {
-  return s.modifiers.has(field) ? ptx::words_of(field)[s.modifiers[field] - 1u] : "";
-}
-
 class Copy {
  public:
   explicit Copy(const Spelling& s) : s_(s), t_(s) {}

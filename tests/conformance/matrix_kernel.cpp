@@ -17,10 +17,6 @@ struct MatrixShape {
   u32 m = 0, n = 0, k = 0;
 };
 
-std::string_view word(const Spelling& s, Field field) {
-  return ptx::words_of(field)[s.modifiers[field] - 1u];
-}
-
 MatrixShape shape_of(const Spelling& s) {
   MatrixShape out;
   const std::string text(word(s, Field::shape));

@@ -192,4 +192,8 @@ std::vector<Spelling> spellings(const ptx::Opcode& opcode) {
   return out;
 }
 
+std::string_view word(const Spelling& s, ptx::Field field) {
+  return s.modifiers.has(field) ? ptx::words_of(field)[s.modifiers[field] - 1u] : "";
+}
+
 }  // namespace tilescope::conformance

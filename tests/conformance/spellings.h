@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/ptx/opcodes.h"
@@ -23,6 +24,9 @@ struct Spelling {
   // "lop3.b32 0x96": what a result is kept under
   std::string key() const;
 };
+
+// How it writes a field; empty: it does not.
+std::string_view word(const Spelling& spelling, ptx::Field field);
 
 std::vector<Spelling> spellings(const ptx::Opcode& opcode);
 
