@@ -142,6 +142,10 @@ struct Signal {
   Knowledge by;
 };
 
+// The block of the thread that does something to an mbarrier of `block`; and is it another one?
+const Block& home_of(const Model& machine, const Block& block, const Actor& who);
+bool is_remote(const Block& block, const Actor& who);
+
 // Each answers false after it has reported a fault.
 bool init_mbarrier(Model& machine, Block& block, std::uint32_t offset, std::uint32_t count,
                    Actor who);
