@@ -142,10 +142,17 @@ Outcome<pid_t> start(const Options& options, const std::string& folder, const st
   }
   std::vector<std::string> variables;
   std::string libraries = "LD_LIBRARY_PATH=" + folder;
+  std::string auditors = "LD_AUDIT=" + folder + "/libtilescope_compilers.so";
+  // CuPy brings CUB as machine code, and as PTX for chips from 12.0 on; without it, it writes its
+  // own kernels. What is set already stays.
+  bool has_cub = options.exec.order.device.major >= 12;
   for (char** each = environ; *each; ++each) {
     const std::string_view line = *each;
+    has_cub = has_cub || line.starts_with("CUPY_ACCELERATORS=");
     if (line.starts_with("LD_LIBRARY_PATH=")) {
       libraries += ":" + std::string(line.substr(line.find('=') + 1));
+    } else if (line.starts_with("LD_AUDIT=")) {
+      auditors += ":" + std::string(line.substr(line.find('=') + 1));
     } else if (!line.starts_with(std::string(wire::socket_variable) + "=")) {
       variables.emplace_back(line);
     }
@@ -153,7 +160,9 @@ Outcome<pid_t> start(const Options& options, const std::string& folder, const st
   variables.push_back(libraries);
   variables.push_back(fmt::format("{}={}", wire::socket_variable, socket));
   // Machine code is of no use here: who can compile for one chip or to PTX is asked for PTX.
+  variables.push_back(auditors);
   variables.push_back("CUPY_COMPILE_WITH_PTX=1");
+  if (!has_cub) variables.push_back("CUPY_ACCELERATORS=");
   const auto pointers = [](std::vector<std::string>& lines) {
     std::vector<char*> out;
     for (std::string& line : lines) out.push_back(line.data());

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -172,6 +173,7 @@ class ExecCalls {
   std::vector<std::string> missed_;                                // names that were told
   bool per_thread_used_ = false;                                   // the stream of that name
   int modules_ = 0, allocations_ = 0;
+  std::set<std::string> refused_;  // why modules were: said once
 };
 
 }  // namespace tilescope

@@ -21,6 +21,16 @@ std::span<const std::byte> bytes_of(std::string_view text) {
   return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
 }
 
+// PTX that this chip does not run: why, and which chip of the program's own would.
+std::string for_another_chip(const Error& why, std::string_view ptx) {
+  for (const auto& [name, device] : described_devices()) {
+    if (target_for(device, ptx)) {
+      return fmt::format("{} It runs with --device {}.", why.sentence, name);
+    }
+  }
+  return why.sentence;
+}
+
 // Of a fat binary the PTX that a driver would take: the newest that the chip runs.
 std::optional<std::string> newest_ptx(std::vector<FatbinEntry> entries,
                                       const DeviceDescription& device, std::string& name,
@@ -38,7 +48,7 @@ std::optional<std::string> newest_ptx(std::vector<FatbinEntry> entries,
       if (!entry.name.empty()) name = entry.name;
       return std::move(entry.text);
     }
-    if (wrong.empty()) wrong = target.error().sentence;
+    if (wrong.empty()) wrong = for_another_chip(target.error(), entry.text);
   }
   if (wrong.empty()) {
     wrong = fmt::format(
@@ -65,7 +75,7 @@ std::optional<std::string> ExecCalls::image_text(std::string_view image, std::st
     std::string text(image);
     const Outcome<std::string> target = target_for(device_.description(), text);
     if (target) return text;
-    wrong = target.error().sentence;
+    wrong = for_another_chip(target.error(), text);
     is_ptx = true;
     return {};
   }
@@ -95,7 +105,10 @@ DriverResult ExecCalls::module_load(wire::Reader& in, CallAnswer& answer) {
   }
   if (in.failed()) return DriverResult::invalid_value;
   const auto refuse = [&](DriverResult result, const std::string& why) {
-    terminal_.say(fmt::format("tilescope: a module of {} was not loaded: {}", program_, why));
+    // A library that is refused has many modules, mostly with one reason.
+    if (refused_.insert(why).second) {
+      terminal_.say(fmt::format("tilescope: a module of {} was not loaded: {}", program_, why));
+    }
     answer.out.put(std::uint64_t{0}).put_text(why);
     return result;
   };

@@ -12,6 +12,7 @@
 
 #include "app/cuda/connection.h"
 #include "app/cuda/contexts.h"
+#include "app/cuda/linked_texts.h"
 
 namespace tilescope::standin {
 
@@ -54,7 +55,7 @@ std::string_view image_at(const void* from) {
 }
 
 std::vector<std::string_view> images_at(const void* from) {
-  if (word_at<std::uint32_t>(from) != wrapper_magic) return {image_at(from)};
+  if (word_at<std::uint32_t>(from) != wrapper_magic) return several_texts(image_at(from));
   const auto wrapper = word_at<Wrapper>(from);
   std::vector<std::string_view> out;
   if (wrapper.version == 2 && wrapper.linked) {
@@ -108,7 +109,7 @@ CUresult load_file(CUmodule* module, const char* name, Logs logs) {
   std::ifstream file(name, std::ios::binary);
   if (!file) return CUDA_ERROR_FILE_NOT_FOUND;
   std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return load(module, name, {bytes}, logs);
+  return load(module, name, several_texts(bytes), logs);
 }
 
 }  // namespace

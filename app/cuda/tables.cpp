@@ -21,6 +21,8 @@ extern "C" CUresult cuLibraryLoadData(CUlibrary* library, const void* code, int*
 extern "C" CUresult cuDeviceGetUuid_v2(CUuuid* uuid, CUdevice device);
 extern "C" CUresult cuDeviceGetAttribute(int* value, int attribute, CUdevice device);
 extern "C" CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device);
+extern "C" CUresult cuCtxGetId(CUcontext context, unsigned long long* id);
+extern "C" CUresult cuStreamGetId(CUstream stream, unsigned long long* id);
 namespace {
 
 CUresult absent() {
@@ -132,8 +134,41 @@ const void* runtime_interface() {
   }();
   return table.data();
 }
+// cuBLAS finds its own kernels again by the thread's context and by that one's number, and the room
+// that it works in by the stream's; where it gets none, it has no kernel that fits (as cuBLAS 13.1
+// was seen to ask).
+CUresult context_of_thread(CUcontext* context) {
+  if (!context) return CUDA_ERROR_INVALID_VALUE;
+  *context = current_context();
+  return CUDA_SUCCESS;
+}
 const void* tools_storage() {
-  static const auto table = table_of_absent<4>();
+  static const auto table = [] {
+    auto t = table_of_absent<4>();
+    t[2] = address(&context_of_thread);
+    return t;
+  }();
+  return table.data();
+}
+// A driver has streams of its own behind those that a program knows; here they are the same.
+CUresult stream_behind(CUcontext context, CUstream stream, CUstream* out, int) {
+  if (!out) return CUDA_ERROR_INVALID_VALUE;
+  if (!is_context(context)) return CUDA_ERROR_INVALID_CONTEXT;
+  *out = stream;
+  return CUDA_SUCCESS;
+}
+CUresult number_of_stream(CUcontext context, CUstream stream, unsigned long long* number) {
+  if (!is_context(context)) return CUDA_ERROR_INVALID_CONTEXT;
+  return cuStreamGetId(stream, number);
+}
+const void* contexts_and_streams() {
+  static const auto table = [] {
+    auto t = table_of_absent<93>();
+    t[4] = address(&cuCtxGetId);
+    t[39] = address(&number_of_stream);
+    t[51] = address(&stream_behind);
+    return t;
+  }();
   return table.data();
 }
 const void* tools_hooks() {
@@ -215,6 +250,9 @@ constexpr Known known[] = {
     {{0xd4, 0x08, 0x20, 0x55, 0xbd, 0xe6, 0x70, 0x4b, 0x8d, 0x34, 0xba, 0x12, 0x3c, 0x66, 0xe1,
       0xf2},
      signatures},
+    {{0x21, 0x31, 0x8c, 0x60, 0x97, 0x14, 0x32, 0x48, 0x8c, 0xa6, 0x41, 0xff, 0x73, 0x24, 0xc8,
+      0xf2},
+     contexts_and_streams},
 };
 
 std::string text_of(const CUuuid& id) {
