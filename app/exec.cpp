@@ -19,6 +19,8 @@
 #include "app/descriptions.h"
 #include "app/exec_server.h"
 #include "app/files.h"
+#include "app/gui.h"
+#include "app/preflight.h"
 #include "app/process.h"
 #include "app/reports.h"
 #include "app/scratch.h"
@@ -36,9 +38,10 @@ struct Options {
   std::vector<std::string> words;  // the program and its arguments
   std::string device = "b200", numerics = "exact", kernel, launches, schedule;
   std::vector<std::string> suppressions;
-  std::optional<std::int64_t> most;
+  std::string time = "chip";
+  std::optional<std::int64_t> most, samples;
   ExecOptions exec;
-  bool json = false;
+  bool json = false, preflight = false, gui = false;
 };
 
 // "3:5": launches 3 and 4, counted from 1; "3:" all from there on; "3" that one.
@@ -66,11 +69,45 @@ bool read_launches(std::string_view text, ExecOptions& out) {
   return true;
 }
 
+Error wrong(std::string sentence) {
+  return {ErrorKind::usage, std::move(sentence), ""};
+}
+
+// What is recorded, sampled and estimated, as far as it goes together.
+std::optional<Error> read_views(Options& options) {
+  ExecOptions& exec = options.exec;
+  if (options.time != "chip" && options.time != "wall") {
+    return wrong(fmt::format(
+        "--time {}: chip (what is predicted of it) or wall (the clock of this machine).",
+        options.time));
+  }
+  exec.wall_time = options.time == "wall";
+  if (options.samples && *options.samples < 1) {
+    return wrong(fmt::format("--sample-blocks {}: a number from 1 on.", *options.samples));
+  }
+  exec.samples = static_cast<std::uint64_t>(options.samples.value_or(0));
+  const bool records = exec.profile.wanted() || !exec.capture.empty() || options.gui;
+  if (exec.estimates && (records || exec.samples || exec.strict)) {
+    return wrong(
+        "--estimate runs a few blocks of each launch to see how long all would take: use it "
+        "without "
+        "--sample-blocks, --stats, --record, --trace, --capture, --gui and --strict.");
+  }
+  if (options.gui && !has_display()) {
+    return Error{ErrorKind::no_device,
+                 "--gui opens the window where a launch fails, and there is no display here: "
+                 "--capture DIR keeps the launch, for `tilescope run` or a window elsewhere.",
+                 ""};
+  }
+  if (auto error = check_record_options(exec.profile, exec.end - exec.first == 1)) return error;
+  if (!exec.profile.trace.empty()) {
+    exec.timeline = std::make_shared<ExecTimeline>(exec.profile.trace, exec.order.device.name);
+  }
+  return {};
+}
+
 std::optional<Error> read_options(Options& options) {
   ExecOptions& exec = options.exec;
-  const auto wrong = [](std::string sentence) {
-    return Error{ErrorKind::usage, std::move(sentence), ""};
-  };
   const Outcome<DeviceDescription> device = device_described(options.device);
   if (!device) return device.error();
   exec.order.device = *device;
@@ -112,7 +149,7 @@ std::optional<Error> read_options(Options& options) {
     auto& all = exec.telling.rules;
     all.insert(all.end(), rules->begin(), rules->end());
   }
-  return {};
+  return read_views(options);
 }
 
 // Where the stand-in for the driver lies: beside the program that was built, or as it was
@@ -197,6 +234,7 @@ Outcome<pid_t> start(const Options& options, const std::string& folder, const st
 
 nlohmann::ordered_json to_json(const ExecCalls& program) {
   nlohmann::ordered_json kernels = nlohmann::ordered_json::array();
+  const auto& figures = program.device().records().figures();
   for (const auto& [name, sum] : program.device().kernels()) {
     kernels.push_back({{"kernel", name},
                        {"launches", sum.launches},
@@ -205,7 +243,14 @@ nlohmann::ordered_json to_json(const ExecCalls& program) {
                        {"predicted_seconds", sum.seconds},
                        {"faults", sum.faults},
                        {"hazards", sum.hazards},
-                       {"notes", sum.notes}});
+                       {"notes", sum.notes},
+                       {"blocks", sum.blocks},
+                       {"blocks_run", sum.blocks_run},
+                       {"not_judged", sum.doubted}});
+    if (sum.here > 0) kernels.back()["seconds_to_simulate"] = sum.here;
+    if (const auto stats = figures.find(name); stats != figures.end()) {
+      kernels.back()["stats"] = json_of(stats->second.take());
+    }
   }
   return {{"program", program.program()},
           {"launches", program.device().launches()},
@@ -222,14 +267,74 @@ const Report* first_of(const ExecServer& server, Weight weight) {
   return nullptr;
 }
 
+// Of each kernel where its time went, all its launches together.
+std::string figures_text(const SimulatedDevice& device) {
+  std::string out;
+  for (const auto& [name, sum] : device.records().figures()) {
+    const std::string launching =
+        sum.launches() > 1 && sum.launching() > 0
+            ? fmt::format(", of whose time launching takes {}", sim::time_text(sum.launching()))
+            : "";
+    out +=
+        fmt::format("\n{}: {} launch{}{}\n{}", name, sum.launches(),
+                    sum.launches() == 1 ? "" : "es", launching, sim::text(sum.take(), source_line));
+  }
+  return out;
+}
+
+// Writes what was recorded on the way; nothing where all of it is there.
+std::optional<Error> write_records(const Options& options, const ExecServer& server,
+                                   Terminal& terminal) {
+  std::uint64_t written = 0;
+  for (const auto& program : server.programs()) {
+    const ExecRecords& records = program->device().records();
+    if (records.failure()) return records.failure();
+    written += records.written();
+  }
+  const ProfileOptions& profile = options.exec.profile;
+  if (!profile.record.empty()) {
+    terminal.say(
+        fmt::format("tilescope: wrote {} record{} to {}, for `tilescope compare` and "
+                    "`tilescope explain`",
+                    written, written == 1 ? "" : "s", profile.record));
+  }
+  if (const auto& timeline = options.exec.timeline) {
+    if (auto error = timeline->write()) return error;
+    terminal.say(
+        fmt::format("tilescope: wrote {}: {} launches and copies, for "
+                    "https://ui.perfetto.dev",
+                    profile.trace, timeline->works()));
+  }
+  return {};
+}
+
+// The window before the launch that failed, in the order in which it did.
+void open_failing(const Options& options, const ExecServer& server, Terminal& terminal) {
+  for (const auto& program : server.programs()) {
+    const std::string& folder = program->device().failing();
+    if (folder.empty()) continue;
+    GuiOptions gui;
+    gui.open = fmt::format("{0}/kernel.ptx --launch {0}/launch.toml", folder);
+    if (!options.schedule.empty()) gui.open += " --schedule " + options.schedule;
+    if (options.exec.order.lazy) gui.open += " --lazy on";
+    if (!options.exec.order.exact) gui.open += " --numerics fast";
+    gui.commands = {"run"};
+    open_window(gui, terminal);
+    return;
+  }
+}
+
 // What is said when the program has ended, and with which code.
 int finish(const Options& options, const ExecServer& server, int status, Terminal& terminal) {
   bool failed = false;
   for (const auto& program : server.programs()) {
     const SimulatedDevice& device = program->device();
     failed = failed || device.faulted() || (options.exec.strict && device.hazardous());
-    if (device.launches() > 0 && !terminal.json()) terminal.say(device.summary());
+    if (device.launches() > 0 && !terminal.json()) {
+      terminal.say(device.summary() + figures_text(device));
+    }
   }
+  const std::optional<Error> unwritten = write_records(options, server, terminal);
   if (server.programs().empty()) {
     terminal.say(fmt::format(
         "tilescope: {} asked for no CUDA device: it is none that calls the CUDA driver, or it "
@@ -241,7 +346,14 @@ int finish(const Options& options, const ExecServer& server, int status, Termina
     terminal.say(fmt::format("tilescope: {} was ended by signal {}, {}.", options.words[0],
                              WTERMSIG(status), strsignal(WTERMSIG(status))));
   }
-  const int code = failed ? exit_code(ErrorKind::fault) : own;
+  // What a program makes of launches that were ended early is no verdict.
+  const int code = failed                   ? exit_code(ErrorKind::fault)
+                   : unwritten              ? exit_code(unwritten->kind)
+                   : options.exec.estimates ? 0
+                                            : own;
+  if (unwritten && !(terminal.json() && !failed)) {
+    terminal.say("tilescope: " + unwritten->sentence);
+  }
   if (terminal.json()) {
     nlohmann::ordered_json programs = nlohmann::ordered_json::array();
     for (const auto& program : server.programs()) programs.push_back(to_json(*program));
@@ -252,6 +364,8 @@ int finish(const Options& options, const ExecServer& server, int status, Termina
       document["error"] = {{"kind", report ? name_of(report->weight) : "fault"},
                            {"sentence", report ? report->sentence : "A launch did not end."},
                            {"where", report ? text(report->site) : ""}};
+    } else if (unwritten) {
+      document["error"] = to_json(*unwritten);
     } else if (code != 0) {
       document["error"] = {{"kind", "program"},
                            {"sentence", fmt::format("{} ended with {}.", options.words[0], own)},
@@ -266,9 +380,11 @@ int finish(const Options& options, const ExecServer& server, int status, Termina
 
 int exec(Options options, Terminal& terminal) {
   if (const auto error = read_options(options)) return terminal.fail(*error);
+  if (options.preflight) return preflight(options.words, options.exec.order.device, terminal);
   const Outcome<std::string> folder = standin_folder();
   if (!folder) return terminal.fail(folder.error());
   const Scratch scratch;
+  if (options.gui) options.exec.failing = scratch.folder().string();
   const Outcome<std::unique_ptr<ExecServer>> server =
       ExecServer::open((scratch.folder() / "device").string(), options.exec, terminal);
   if (!server) return terminal.fail(server.error());
@@ -281,7 +397,9 @@ int exec(Options options, Terminal& terminal) {
     return terminal.fail(
         {ErrorKind::interrupted, fmt::format("{} was interrupted.", options.words[0]), ""});
   }
-  return finish(options, **server, *status, terminal);
+  const int code = finish(options, **server, *status, terminal);
+  if (options.gui) open_failing(options, **server, terminal);
+  return code;
 }
 
 }  // namespace
@@ -320,6 +438,37 @@ Action define_exec(CommandOptions& app) {
          "writes each checked launch as a folder of this one, which `tilescope run` and the "
          "window open")
       .type_name("DIR");
+  app.add_flag("--stats", options->exec.profile.stats,
+               "where the time went, of each kernel over its checked launches: busy units, stalls, "
+               "bytes, the lines with most stalls");
+  app.add_option("--trace", options->exec.profile.trace,
+                 "all launches and copies of all streams in one timeline, with the trace of each "
+                 "checked launch at its place, for https://ui.perfetto.dev or chrome://tracing")
+      .type_name("F.json");
+  app.add_option("--record", options->exec.profile.record,
+                 "the record of each checked launch into a folder, or of one (--launches N) into a "
+                 "file")
+      .type_name("DIR|F.tsr");
+  app.add_option("--record-limit", options->exec.profile.limit,
+                 "room for the recorded events of a launch (default 64MiB); older events are "
+                 "aggregated")
+      .type_name("BYTES");
+  app.add_option("--time", options->time,
+                 "what events tell: the time that is predicted of the chip (default), or the time "
+                 "that passes here")
+      .type_name("chip|wall");
+  app.add_flag("--preflight", options->preflight,
+               "runs nothing: which kernels the program and its libraries hold, and which of them "
+               "run here; exit 1 where not all do");
+  app.add_flag("--estimate", options->exec.estimates,
+               "runs a few blocks of each launch, and says how long all would take; results mean "
+               "nothing");
+  app.add_option("--sample-blocks", options->samples,
+                 "runs N blocks of each checked launch, as whole clusters from the first to the "
+                 "last, for what they show; results mean nothing")
+      .type_name("N");
+  app.add_flag("--gui", options->gui,
+               "opens the window on the first launch that faults (with --strict: or has a hazard)");
   app.add_option("--suppressions", options->suppressions,
                  "silences the hazards and notes that a file of rules names; may repeat")
       .type_name("F.toml");

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace tilescope {
@@ -15,10 +16,23 @@ constexpr std::uint32_t non_blocking = 1;           // CU_STREAM_NON_BLOCKING
 constexpr std::uint32_t disable_timing = 2;         // CU_EVENT_DISABLE_TIMING
 constexpr std::uint64_t shared_by_default = 49152;  // a block's, unless the function asks for more
 
+ExecOptions of_program(ExecOptions options, const std::string& program) {
+  options.program = program;
+  return options;
+}
+
+// Of this machine.
+double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 }  // namespace
 
 ExecCalls::ExecCalls(const ExecOptions& options, std::string program, Terminal& terminal)
-    : device_(options, terminal), program_(std::move(program)), terminal_(terminal) {}
+    : device_(of_program(options, program), terminal),
+      program_(std::move(program)),
+      terminal_(terminal),
+      wall_time_(options.wall_time) {}
 
 ExecCalls::Row ExecCalls::row_of(wire::Call call) {
   using wire::Call;
@@ -154,6 +168,7 @@ DriverResult ExecCalls::launch(wire::Reader& in, CallAnswer&) {
   const auto* const bytes = reinterpret_cast<const std::byte*>(parameters.data());
   request.parameters.assign(bytes, bytes + parameters.size());
   request.stream = *on;
+  request.cooperative = how.cooperative;
   if (request.grid.count() == 0 || request.block.count() == 0) return DriverResult::invalid_value;
   const std::uint64_t fixed = how.dynamic_shared ? shared_bytes(*f) : 0;
   const auto asked = f->attributes.find(function_attribute::max_dynamic_shared);
@@ -257,6 +272,7 @@ DriverResult ExecCalls::event_record(wire::Reader& in, CallAnswer&) {
   if (event == events_.end() || !on) return DriverResult::invalid_handle;
   order(*on);
   event->second.time = device_.time_of(*on);
+  event->second.told = wall_time_ ? now() : *event->second.time;
   device_.order().record(event->first, *on);
   return DriverResult::success;
 }
@@ -280,7 +296,7 @@ DriverResult ExecCalls::event_elapsed(wire::Reader& in, CallAnswer& answer) {
   for (const auto& event : {begin, end}) {
     if (!event->second.time || !event->second.timed) return DriverResult::invalid_handle;
   }
-  answer.out.put(static_cast<float>(1e3 * (*end->second.time - *begin->second.time)));
+  answer.out.put(static_cast<float>(1e3 * (end->second.told - begin->second.told)));
   return DriverResult::success;
 }
 

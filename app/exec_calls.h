@@ -97,6 +97,7 @@ class ExecCalls {
   };
   struct Event {
     std::optional<double> time;  // nothing: not recorded
+    double told = 0;             // what it says: that, or the host's (--time wall)
     bool timed = true;           // may be asked for
   };
   struct Stream {
@@ -165,6 +166,7 @@ class ExecCalls {
   SimulatedDevice device_;
   std::string program_;
   Terminal& terminal_;
+  bool wall_time_ = false;
   std::uint64_t next_ = 0x1000;  // above the streams that always are
   std::map<std::uint64_t, Function> functions_;
   std::map<std::uint64_t, Stream> streams_;

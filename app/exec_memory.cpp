@@ -180,6 +180,7 @@ DriverResult ExecCalls::copy_in(wire::Reader& in, CallAnswer&) {
   }
   order(*on);
   use(*on, "a copy from the host", to, to.bytes, true);
+  device_.did(*on, device_.time_of(*on), "copy from the host", bytes.size());
   if (waits) device_.order().host_waited_for_stream(*on);
   return DriverResult::success;
 }
@@ -200,6 +201,7 @@ DriverResult ExecCalls::copy_out(wire::Reader& in, CallAnswer& answer) {
   }
   order(*on);
   use(*on, "a copy to the host", from, from.bytes, false);
+  device_.did(*on, device_.time_of(*on), "copy to the host", *bytes);
   for (std::uint64_t plane = 0; plane < from.planes; ++plane) {
     for (std::uint64_t row = 0; row < from.rows; ++row) {
       device_.hand_over(from.at(row, plane), from.bytes);
@@ -229,7 +231,10 @@ DriverResult ExecCalls::copy_within(wire::Reader& in, CallAnswer&) {
       memory.copy(to.at(row, plane), from.at(row, plane), to.bytes);
     }
   }
+  device_.copied(to.address, from.address);
+  const double since = device_.time_of(*on);
   device_.spend_on_bytes(*on, 2 * *bytes);
+  device_.did(*on, since, "copy on the device", *bytes);
   return DriverResult::success;
 }
 
@@ -250,7 +255,9 @@ DriverResult ExecCalls::fill(wire::Reader& in, CallAnswer&) {
   for (std::uint64_t row = 0; row < to.rows; ++row) {
     device_.memory().fill(to.at(row, 0), to.bytes, value, width);
   }
+  const double since = device_.time_of(*on);
   device_.spend_on_bytes(*on, to.rows * to.bytes * width);
+  device_.did(*on, since, "memset", to.rows * to.bytes * width);
   return DriverResult::success;
 }
 

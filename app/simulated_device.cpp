@@ -9,6 +9,7 @@
 
 #include "app/captures.h"
 #include "app/cuda/wire.h"
+#include "app/demangle.h"
 #include "app/heartbeat.h"
 #include "app/reports.h"
 #include "core/run/fit_launch.h"
@@ -61,6 +62,43 @@ std::string counts_text(std::uint64_t faults, std::uint64_t hazards, std::uint64
   return out.empty() ? "nothing found" : out;
 }
 
+// That are run of a launch to see how long all of it takes, and no longer than so many seconds.
+constexpr std::uint64_t estimated_blocks = 16;
+constexpr double estimated_seconds = 3;
+
+// "12 s", "3 min", "2 h 10 min"
+std::string wait_text(double seconds) {
+  if (seconds < 1) return fmt::format("{:.0f} ms", seconds * 1e3);
+  if (seconds < 100) return fmt::format("{:.0f} s", seconds);
+  const auto minutes = static_cast<std::uint64_t>(seconds / 60 + 0.5);
+  if (minutes < 60) return fmt::format("{} min", minutes);
+  return fmt::format("{} h {} min", minutes / 60, minutes % 60);
+}
+
+std::string file_of_launch(const std::string& folder, std::uint64_t launch,
+                           std::string_view kernel) {
+  return (std::filesystem::path(folder) / launch_file_name(launch, kernel)).string();
+}
+
+struct Found {
+  std::uint64_t faults = 0, hazards = 0, notes = 0;
+};
+
+Found found(const std::vector<Report>& reports) {
+  Found out;
+  for (const Report& r : reports) {
+    ++(r.weight == Weight::fault    ? out.faults
+       : r.weight == Weight::hazard ? out.hazards
+                                    : out.notes);
+  }
+  return out;
+}
+
+std::string found_text(const std::vector<Report>& reports) {
+  const Found one = found(reports);
+  return counts_text(one.faults, one.hazards, one.notes);
+}
+
 bool is_same(const Report& a, const Report& b) {
   return a.weight == b.weight && a.kind == b.kind && a.site.kernel == b.site.kernel &&
          a.site.ptx_line == b.site.ptx_line && a.pair == b.pair;
@@ -77,9 +115,12 @@ DriverResult result_of(std::string_view kind) {
 SimulatedDevice::SimulatedDevice(ExecOptions options, Terminal& terminal)
     : options_(std::move(options)),
       terminal_(terminal),
-      memory_(largest_job_bytes, wire::device_begin) {
+      memory_(largest_job_bytes, wire::device_begin),
+      records_(options_.profile, options_.timeline, options_.order.device, options_.program),
+      samples_(options_.estimates ? estimated_blocks : options_.samples) {
   options_.order.device_named = true;
-  options_.order.clocked = true;
+  // An order of one's own has no time.
+  options_.order.clocked = !options_.order.lazy && options_.order.schedule.is_usual();
 }
 
 SimulatedDevice::Loading SimulatedDevice::load(Program program) {
@@ -121,9 +162,10 @@ bool SimulatedDevice::is_checked(std::string_view kernel) const {
   return !options_.only || std::regex_search(kernel.begin(), kernel.end(), *options_.only);
 }
 
-RunState SimulatedDevice::advance(sim::Machine& machine, const std::string& what) {
+RunState SimulatedDevice::advance(sim::Machine& machine, const std::string& what, double most) {
   Pieces pieces;
-  Heartbeat heartbeat(std::chrono::steady_clock::now());
+  const auto begun = std::chrono::steady_clock::now();
+  Heartbeat heartbeat(begun);
   for (;;) {
     const std::uint64_t before = machine.progress().instructions;
     const auto from = std::chrono::steady_clock::now();
@@ -132,6 +174,7 @@ RunState SimulatedDevice::advance(sim::Machine& machine, const std::string& what
     const Progress at = machine.progress();
     pieces.took(at.instructions - before, now - from);
     if (state != RunState::running || interrupted()) return state;
+    if (most > 0 && std::chrono::duration<double>(now - begun).count() > most) return state;
     if (options_.most_instructions && at.instructions > options_.most_instructions) return state;
     if (const auto line = heartbeat.due(now, at)) {
       terminal_.say(fmt::format("tilescope: {}: {}", what, *line));
@@ -141,14 +184,22 @@ RunState SimulatedDevice::advance(sim::Machine& machine, const std::string& what
   }
 }
 
+void SimulatedDevice::capture(const std::string& folder, const CapturedLaunch& launch) {
+  if (const auto error = write_capture(folder, launch)) {
+    terminal_.say("tilescope: " + error->sentence);
+  }
+}
+
 DriverResult SimulatedDevice::launch(const Request& request) {
   if (faulted()) return failed_;
   sim::Module* const from = module(request.module);
   if (!from) return DriverResult::invalid_handle;
-  const bool checked = is_checked(request.entry);
+  Outline outline;
+  outline.checked = is_checked(request.entry);
+  const std::uint64_t number = launches_ + 1;
   sim::Options options = simulator_options(options_.order);
-  options.races = checked;
-  options.clocked = options.clocked && checked;
+  options.races = outline.checked;
+  options.clocked = options.clocked && outline.checked;
   options.logs_accesses = order_.has_streams();
   Launch how;
   how.entry = request.entry;
@@ -156,18 +207,25 @@ DriverResult SimulatedDevice::launch(const Request& request) {
   how.block = request.block;
   how.cluster = request.cluster;
   how.dynamic_shared = request.dynamic_shared;
-  if (checked && !options_.capture.empty()) {
-    const std::string folder =
-        (std::filesystem::path(options_.capture) /
-         fmt::format("{:04}_{}", launches_ + 1, request.entry.substr(0, 100)))
-            .string();
-    const CapturedLaunch captured{*from, memory_, how, request.parameters, options_.device};
-    const bool fits = from->entry(how.entry).ok() &&
-                      request.parameters.size() == (*from->entry(how.entry))->parameter_bytes;
-    if (const auto error = fits ? write_capture(folder, captured) : std::nullopt) {
-      terminal_.say("tilescope: " + error->sentence);
-    }
+  const CapturedLaunch captured{*from, memory_, how, request.parameters, options_.device};
+  const Outcome<const ptx::Function*> entry = from->entry(how.entry);
+  const bool fits = entry.ok() && request.parameters.size() == (*entry)->parameter_bytes;
+  if (outline.checked && !options_.capture.empty() && fits) {
+    capture(file_of_launch(options_.capture, number, request.entry), captured);
   }
+  ExecSamples::Before known;
+  if (fits && (outline.checked || options_.estimates)) {
+    known = samples_.begin(captured, request.cooperative, options);
+  }
+  const ExecEstimates::Shape shape = ExecEstimates::shape_of(how);
+  if (known.samples && options_.estimates) outline.here = estimates_.known(shape);
+  const bool skips = outline.here > 0;
+  // Of some blocks there is no time.
+  if (known.samples && !options_.estimates) options.clocked = false;
+  if (outline.checked && !skips) options.recorder = records_.begin(how);
+  std::optional<sim::DeviceMemory> before;
+  if (outline.checked && !options_.failing.empty() && fits) before = memory_;
+  const auto begun = std::chrono::steady_clock::now();
   Outcome<sim::Machine> machine =
       sim::Machine::load(*from, memory_, how, request.parameters, options);
   if (!machine.ok()) {
@@ -177,22 +235,51 @@ DriverResult SimulatedDevice::launch(const Request& request) {
     const bool unsupported = e.kind == ErrorKind::unsupported;
     return unsupported ? DriverResult::not_supported : DriverResult::invalid_value;
   }
-  const RunState state =
-      advance(*machine, fmt::format("launch {}, {}", launches_ + 1, request.entry));
+  const auto loaded = std::chrono::steady_clock::now();
+  RunState state = RunState::running;
+  if (!skips) {
+    state = advance(*machine, fmt::format("launch {}, {}", number, short_name(request.entry, 30)),
+                    options_.estimates ? estimated_seconds : 0);
+  }
   terminal_.end_progress();
-  const double seconds = machine->seconds();
+  const Progress at = machine->progress();
+  outline.instructions = machine->instructions();
+  if (!known.samples) outline.seconds = machine->seconds();
   printed_ += machine->printed();
   std::vector<Report> reports = machine->reports();
   if (state == RunState::done) {
     std::vector<Report> between =
-        races(request.stream, fmt::format("{} (launch {})", request.entry, launches_ + 1),
-              request.entry, machine->take_accesses(), &*machine);
+        races(request.stream, fmt::format("{} (launch {})", request.entry, number), request.entry,
+              machine->take_accesses(), &*machine);
     std::move(between.begin(), between.end(), std::back_inserter(reports));
   }
-  note_made_of_nothing(*machine);
+  // What cannot be judged is no fault, and ends nothing.
+  const bool stops = options_.estimates && state == RunState::running && !interrupted();
+  const std::string fault = state == RunState::fault ? reports.back().kind : "";
+  outline.waits = known.samples && !known.doubted && may_wait_for_others(fault);
+  outline.doubted = known.doubted;
+  if (outline.doubted) {
+    doubt(reports, "it works on what CTAs that were left out would have written");
+  } else {
+    if (outline.waits) doubt({&reports.back(), 1}, "it may wait for CTAs that were left out");
+    note_made_of_nothing(*machine);
+  }
+  known.samples = known.samples || stops;
+  outline.blocks_run = known.samples ? at.done : how.grid.count();
+  samples_.end(known, *machine);
   machine->give_back(memory_);
-  times_[request.stream] = time_of(request.stream) + seconds;
-  if (state == RunState::running) {  // interrupted, or more than it may execute
+  if (options_.estimates && !skips) {
+    const std::chrono::duration<double> setup = loaded - begun,
+                                        run = std::chrono::steady_clock::now() - loaded;
+    const auto all = static_cast<double>(how.grid.count());
+    outline.at_least = at.done == 0;
+    outline.here =
+        setup.count() + run.count() * (at.done ? all / static_cast<double>(at.done) : 1.0);
+    if (known.samples) estimates_.measured(shape, outline.here);
+  }
+  const double since = time_of(request.stream);
+  times_[request.stream] = since + outline.seconds;
+  if (state == RunState::running && !stops) {  // interrupted, or more than it may execute
     failed_ = DriverResult::launch_timeout;
     if (!interrupted()) {
       terminal_.say(
@@ -205,37 +292,63 @@ DriverResult SimulatedDevice::launch(const Request& request) {
   Sifted told = sift(reports, options_.telling.rules);
   silenced_.resize(told.counts.size());
   for (std::size_t i = 0; i < told.counts.size(); ++i) silenced_[i] += told.counts[i];
-  tell(told.kept, *machine, request, checked, seconds);
+  const bool was_hazardous = hazardous_;
+  tell(told.kept, request, outline);
   keep(told.kept);
+  records_.work(
+      request.stream, since, since + outline.seconds,
+      fmt::format("launch {}: {}", number, request.entry),
+      fmt::format("\"grid\":\"{}\",\"block\":\"{}\",\"found\":\"{}\"", text(request.grid),
+                  text(request.block), outline.checked ? found_text(told.kept) : "not checked"));
+  if (outline.checked) records_.end(request.entry, number, since, since + outline.seconds);
   ++launches_;
-  if (state == RunState::fault) failed_ = result_of(reports.back().kind);
+  if (!fault.empty() && !outline.doubted && !outline.waits) failed_ = result_of(fault);
   if (options_.strict && hazardous_ && !faulted()) failed_ = DriverResult::launch_failed;
+  const bool fails = faulted() || (options_.strict && hazardous_ && !was_hazardous);
+  if (before && fails && failing_.empty()) {
+    failing_ = file_of_launch(options_.failing, number, request.entry);
+    capture(failing_, {*from, *before, how, request.parameters, options_.device});
+  }
   return failed_;
 }
 
-void SimulatedDevice::tell(const std::vector<Report>& reports, const sim::Machine& machine,
-                           const Request& request, bool checked, double seconds) {
+void SimulatedDevice::tell(const std::vector<Report>& reports, const Request& request,
+                           const Outline& outline) {
   KernelSum& sum = kernels_[request.entry];
-  KernelSum one;
-  for (const Report& r : reports) {
-    std::uint64_t& count = r.weight == Weight::fault    ? one.faults
-                           : r.weight == Weight::hazard ? one.hazards
-                                                        : one.notes;
-    ++count;
-  }
+  const Found one = found(reports);
+  const std::uint64_t blocks = request.grid.count();
   ++sum.launches;
-  sum.unchecked += !checked;
-  sum.instructions += machine.instructions();
-  sum.seconds += seconds;
+  sum.unchecked += !outline.checked;
+  sum.instructions += outline.instructions;
+  sum.seconds += outline.seconds;
   sum.faults += one.faults;
   sum.hazards += one.hazards;
   sum.notes += one.notes;
+  sum.blocks += blocks;
+  sum.blocks_run += outline.blocks_run;
+  sum.doubted += outline.doubted;
+  sum.waited += outline.waits;
+  sum.here += outline.here;
+  sum.at_least = sum.at_least || outline.at_least;
   if (options_.quiet) return;
   std::string line = fmt::format("tilescope: launch {}: {}, grid {}, block {}", launches_ + 1,
                                  request.entry, text(request.grid), text(request.block));
   if (request.cluster) line += fmt::format(", clusters {}", text(*request.cluster));
-  if (seconds > 0) line += ", " + time_text(seconds) + " predicted";
-  line += checked ? ", " + counts_text(one.faults, one.hazards, one.notes) : ", not checked";
+  if (outline.seconds > 0) line += ", " + time_text(outline.seconds) + " predicted";
+  if (options_.estimates) {
+    line += fmt::format(", {} {} to simulate", outline.at_least ? "more than" : "about",
+                        wait_text(outline.here));
+  }
+  if (outline.blocks_run < blocks) {
+    line += fmt::format(", {} of {} CTAs run", outline.blocks_run, blocks);
+  }
+  if (outline.doubted) {
+    line += ", not judged: it needs what CTAs that were left out would have done";
+  } else {
+    line += outline.checked ? ", " + counts_text(one.faults, one.hazards, one.notes)
+                            : ", not checked";
+  }
+  if (outline.waits) line += ", ended early: it may wait for CTAs that were left out";
   terminal_.say(line);
 }
 
@@ -303,6 +416,7 @@ std::vector<Report> SimulatedDevice::races(std::uint64_t stream, const std::stri
 
 void SimulatedDevice::use(std::uint64_t stream, std::string what, std::uint64_t address,
                           std::uint64_t bytes, bool writes) {
+  if (writes) samples_.host_writes(memory_, address, bytes);
   if (!order_.has_streams() || bytes == 0) return;
   sim::AccessLog accesses;
   accesses.add(writes ? sim::AccessLog::How::write : sim::AccessLog::How::read, address,
@@ -339,6 +453,7 @@ void SimulatedDevice::note_made_of_nothing(const sim::Machine& machine) {
 }
 
 void SimulatedDevice::hand_over(std::uint64_t address, std::uint64_t bytes) {
+  if (samples_.host_reads(memory_, address)) return;
   const sim::Region* const region = undefined_.empty() ? nullptr : memory_.find(address, bytes);
   if (!region || !region->undefined_bits()) return;
   auto each = undefined_.upper_bound(address);
@@ -383,12 +498,60 @@ void SimulatedDevice::spend_on_bytes(std::uint64_t stream, std::uint64_t bytes) 
   if (rate > 0) times_[stream] = time_of(stream) + static_cast<double>(bytes) / rate;
 }
 
+void SimulatedDevice::did(std::uint64_t stream, double from, std::string what,
+                          std::uint64_t bytes) {
+  const double to = time_of(stream);
+  records_.work(stream, from, to, std::move(what),
+                fmt::format("\"bytes\":{}{}", bytes,
+                            to > from ? "" : ",\"time\":\"none: it is not predicted\""));
+}
+
+// What was not covered, and what is unknown since.
+std::string SimulatedDevice::samples_text() const {
+  std::uint64_t blocks = 0, run = 0, doubted = 0, waited = 0;
+  double here = 0;
+  bool at_least = false;
+  for (const auto& [name, sum] : kernels_) {
+    blocks += sum.blocks, run += sum.blocks_run, doubted += sum.doubted;
+    waited += sum.waited;
+    here += sum.here;
+    at_least = at_least || sum.at_least;
+  }
+  std::string out;
+  if (options_.estimates) {
+    out += fmt::format(
+        "\n  all of this takes {} {} to simulate. Launches were ended early, so that "
+        "their results mean nothing: a program that goes by them may make others",
+        at_least ? "more than" : "about", wait_text(here));
+  } else if (run < blocks) {
+    out += fmt::format(
+        "\n  {} of {} CTAs run: what the others do was not looked at, and what these launches "
+        "leave in memory means nothing, nor does what the program makes of it",
+        run, blocks);
+  }
+  if (doubted) {
+    out += fmt::format("\n  {} not judged: {} what CTAs that were left out would have done",
+                       count_text(doubted, "launch"), doubted == 1 ? "it needs" : "they need");
+  }
+  if (waited) {
+    out += fmt::format("\n  {} ended early: {} may wait for CTAs that were left out",
+                       count_text(waited, "launch"), waited == 1 ? "it" : "they");
+  }
+  return out;
+}
+
 std::string SimulatedDevice::summary() const {
   std::string out = fmt::format("tilescope: {} of {}", count_text(launches_, "launch"),
                                 count_text(kernels_.size(), "kernel"));
   for (const auto& [name, sum] : kernels_) {
     out += fmt::format("\n  {}: {}", name, count_text(sum.launches, "time"));
     if (sum.seconds > 0) out += ", " + time_text(sum.seconds) + " predicted";
+    if (sum.here > 0) {
+      out += fmt::format(", {} CTAs, {} {} to simulate", sum.blocks,
+                         sum.at_least ? "more than" : "about", wait_text(sum.here));
+    } else if (sum.blocks_run < sum.blocks) {
+      out += fmt::format(", {} of {} CTAs run", sum.blocks_run, sum.blocks);
+    }
     if (sum.unchecked) out += fmt::format(", {} not checked", sum.unchecked);
     out += ", " + counts_text(sum.faults, sum.hazards, sum.notes);
   }
@@ -399,6 +562,7 @@ std::string SimulatedDevice::summary() const {
     out += fmt::format("\n  between launches, and in copies to the host: {}",
                        count_text(static_cast<std::uint64_t>(between), "hazard"));
   }
+  out += samples_text();
   const std::string silenced = text_of_silenced(silenced_, options_.telling.rules);
   return silenced.empty() ? out : out + "\n" + silenced;
 }

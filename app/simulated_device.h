@@ -21,6 +21,8 @@
 #include <string_view>
 #include <vector>
 
+#include "app/exec_records.h"
+#include "app/exec_samples.h"
 #include "app/reports.h"
 #include "app/runs.h"
 #include "app/terminal.h"
@@ -46,6 +48,13 @@ struct ExecOptions {
   std::uint64_t most_instructions = 0;               // by warps, of one launch; 0: no limit
   std::string capture;  // a folder that gets one for each checked launch; empty: none
   std::string device;   // as --device names it, for these
+  std::string program = "the program";     // whose device it is
+  ProfileOptions profile;                  // what is recorded of checked launches
+  std::shared_ptr<ExecTimeline> timeline;  // of all programs; null: none
+  bool wall_time = false;                  // events tell the host's time
+  std::uint64_t samples = 0;               // blocks of a launch that run; 0: all
+  bool estimates = false;                  // how long all would take is all that is asked for
+  std::string failing;  // a folder that gets the first checked launch that fails; empty: none
 };
 
 class SimulatedDevice {
@@ -82,6 +91,7 @@ class SimulatedDevice {
     std::uint32_t dynamic_shared = 0;
     std::vector<std::byte> parameters;
     std::uint64_t stream = 0;
+    bool cooperative = false;  // its blocks may wait for each other
   };
   DriverResult launch(const Request& request);
   // What kernels have printed since the last call.
@@ -93,6 +103,8 @@ class SimulatedDevice {
   void wait(std::uint64_t stream, double time);
   // Copies and fills within the device's memory, by its bandwidth.
   void spend_on_bytes(std::uint64_t stream, std::uint64_t bytes);
+  // A copy or fill that a stream has done, of the timeline: since `from`.
+  void did(std::uint64_t stream, double from, std::string what, std::uint64_t bytes);
 
   // ---- order between streams ----
   // The server tells it of streams, events and waits.
@@ -104,26 +116,47 @@ class SimulatedDevice {
   // The host gets these bytes: a hazard where a kernel has made one of them of what nobody had
   // written.
   void hand_over(std::uint64_t address, std::uint64_t bytes);
+  // What is unknown there (app/exec_samples.h) is now here, too.
+  void copied(std::uint64_t to, std::uint64_t from) { samples_.copies(memory_, to, from); }
 
   // ---- what came of it ----
   struct KernelSum {
     std::uint64_t launches = 0, unchecked = 0, instructions = 0;
     double seconds = 0;  // predicted
     std::uint64_t faults = 0, hazards = 0, notes = 0;
+    std::uint64_t blocks = 0, blocks_run = 0;
+    std::uint64_t doubted = 0;  // launches that work on what is unknown
+    std::uint64_t waited = 0;   // that may have waited for blocks that were left out
+    double here = 0;            // seconds that all of it takes on this machine: an estimate
+    bool at_least = false;      // that may be more
   };
   const std::map<std::string, KernelSum, std::less<>>& kernels() const { return kernels_; }
   const std::vector<Report>& reports() const { return reports_; }
   std::uint64_t launches() const { return launches_; }
   bool faulted() const { return failed_ != DriverResult::success; }
   bool hazardous() const { return hazardous_; }
+  const ExecRecords& records() const { return records_; }
+  // The folder of the launch that failed first, as --capture writes it; empty: there is none.
+  const std::string& failing() const { return failing_; }
   // By kernel, with every report once.
   std::string summary() const;
 
  private:
+  // What is said of a launch besides its reports.
+  struct Outline {
+    bool checked = true;
+    bool doubted = false, waits = false;  // as in KernelSum
+    double seconds = 0;  // predicted
+    std::uint64_t blocks_run = 0, instructions = 0;
+    double here = 0;  // seconds, an estimate
+    bool at_least = false;
+  };
   bool is_checked(std::string_view kernel) const;
-  RunState advance(sim::Machine& machine, const std::string& what);
-  void tell(const std::vector<Report>& reports, const sim::Machine& machine, const Request& request,
-            bool checked, double seconds);
+  // `most`: seconds of this machine; 0: no limit.
+  RunState advance(sim::Machine& machine, const std::string& what, double most);
+  void capture(const std::string& folder, const CapturedLaunch& launch);
+  void tell(const std::vector<Report>& reports, const Request& request, const Outline& outline);
+  std::string samples_text() const;
   void keep(const std::vector<Report>& reports);
   void note_made_of_nothing(const sim::Machine& machine);
   // What a work of a stream has in no order with others: a hazard. `machine`: of a launch.
@@ -151,6 +184,10 @@ class SimulatedDevice {
   std::vector<Report> reports_;
   std::vector<std::uint64_t> silenced_;  // by each rule of the suppressions
   std::uint64_t launches_ = 0;
+  ExecRecords records_;
+  ExecSamples samples_;
+  ExecEstimates estimates_;
+  std::string failing_;
 };
 
 // What the driver answers after this fault, by the kind of its report.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/io/trace_plan.h"
@@ -15,33 +16,26 @@ using sim::Event;
 using sim::EventKind;
 using sim::Unit;
 
-// A JSON string, with its quotes. Records come from files: anything may be in their text.
-std::string quoted(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      out += '\\', out += c;
-    } else if (byte < 0x20 || byte >= 0x7f) {
-      out += fmt::format("\\u{:04x}", byte);  // other bytes as Latin-1, which is valid at least
-    } else {
-      out += c;
-    }
-  }
-  return out += '"';
-}
-
 class Writer {
  public:
-  Writer(const sim::Record& record, const Sink& sink)
-      : record_(record), sink_(sink), plan_(plan_trace(record)) {}
+  Writer(const sim::Record& record, TracePlace place, const Sink& sink)
+      : record_(record), place_(std::move(place)), sink_(sink), plan_(plan_trace(record)) {}
 
   bool write() {
     put(R"({{"displayTimeUnit":"ns","otherData":{{"kernel":{},"what":{},"device":{},"time":{}}},)",
-        quoted(record_.kernel), quoted(record_.what), quoted(record_.device.name),
-        quoted(record_.timed ? "predicted" : "none: an instruction of the grid is a nanosecond"));
+        quoted_for_trace(record_.kernel), quoted_for_trace(record_.what),
+        quoted_for_trace(record_.device.name),
+        quoted_for_trace(record_.timed ? "predicted"
+                                       : "none: an instruction of the grid is a nanosecond"));
     put(R"("traceEvents":[)");
-    name_all();
+    if (!write_events(false)) return false;
+    put("\n]}}\n");
+    return flush();
+  }
+
+  // `others`: some stand before them.
+  bool write_events(bool others) {
+    name_all(others);
     describe_lines();
     for (const TraceItem& item : plan_.items) {
       if (item.kind == TraceKind::slice) slice(item);
@@ -50,8 +44,12 @@ class Writer {
       if (item.kind == TraceKind::counter) counter(item);
       if (piece_.size() > piece_size && !flush()) return false;
     }
-    put("\n]}}\n");
     return flush();
+  }
+
+  void take_numbers(TracePlace& place) const {
+    place.numbers += static_cast<std::uint32_t>(plan_.processes.size() + plan_.threads.size());
+    place.flows += static_cast<std::uint32_t>(plan_.arrives.size());
   }
 
  private:
@@ -69,25 +67,25 @@ class Writer {
   }
 
   // Processes and threads are numbered from 1, each number used once.
-  std::uint32_t pid(std::uint32_t process) const { return process + 1; }
+  std::uint32_t pid(std::uint32_t process) const { return place_.numbers + process + 1; }
   std::uint32_t tid(std::uint32_t thread) const {
-    return static_cast<std::uint32_t>(plan_.processes.size()) + thread + 1;
+    return place_.numbers + static_cast<std::uint32_t>(plan_.processes.size()) + thread + 1;
   }
 
-  void name_all() {
-    const char* comma = "";
+  void name_all(bool others) {
+    const char* comma = others ? "," : "";
     for (std::uint32_t p = 0; p < plan_.processes.size(); ++p) {
       put("{}\n{{\"ph\":\"M\",\"name\":\"process_name\",\"pid\":{},\"args\":{{\"name\":{}}}}}",
-          comma, pid(p), quoted(plan_.processes[p]));
+          comma, pid(p), quoted_for_trace(place_.name + plan_.processes[p]));
       comma = ",";
       put(",\n{{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":{},\"args\":{{\"sort_index\":{"
           "}}}}}",
-          pid(p), p);
+          pid(p), pid(p) - 1);
     }
     for (std::uint32_t t = 0; t < plan_.threads.size(); ++t) {
       put(",\n{{\"ph\":\"M\",\"name\":\"thread_name\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":{}}"
           "}}}",
-          pid(plan_.threads[t].process), tid(t), quoted(plan_.threads[t].name));
+          pid(plan_.threads[t].process), tid(t), quoted_for_trace(plan_.threads[t].name));
       put(",\n{{\"ph\":\"M\",\"name\":\"thread_sort_index\",\"pid\":{},\"tid\":{},\"args\":{{"
           "\"sort_index\":{}}}}}",
           pid(plan_.threads[t].process), tid(t), t);
@@ -97,18 +95,23 @@ class Writer {
   // What stands in the args of everything that an instruction did.
   void describe_lines() {
     for (const sim::RecordedLine& line : record_.lines) {
-      std::string args =
-          fmt::format("\"ptx\":{},\"PTX line\":{}", quoted(sim::text(line)), line.ptx_line);
+      std::string args = fmt::format("\"ptx\":{},\"PTX line\":{}",
+                                     quoted_for_trace(sim::text(line)), line.ptx_line);
       if (line.line != 0 && line.file < record_.sources.size()) {
-        args += fmt::format(",\"source\":{}",
-                            quoted(fmt::format("{}:{}", record_.sources[line.file], line.line)));
+        args += fmt::format(",\"source\":{}", quoted_for_trace(fmt::format(
+                                                  "{}:{}", record_.sources[line.file], line.line)));
       }
       lines_.push_back(std::move(args));
     }
   }
 
+  // By the trace's own time.
   void time(std::string_view name, std::uint64_t nanoseconds) {
+    nanoseconds += place_.begin;
     put(",\"{}\":{}.{:03}", name, nanoseconds / 1000, nanoseconds % 1000);
+  }
+  void span(std::uint64_t nanoseconds) {
+    put(",\"dur\":{}.{:03}", nanoseconds / 1000, nanoseconds % 1000);
   }
   std::uint64_t ns(sim::Cycle cycle) const { return nanoseconds(record_, cycle); }
 
@@ -148,7 +151,7 @@ class Writer {
     put(",\n{{\"ph\":\"X\"");
     place(plan_.thread_of[item.event]);
     time("ts", ns(e.begin));
-    time("dur", ns(end) - ns(e.begin));
+    span(ns(end) - ns(e.begin));
     switch (e.kind) {
       case EventKind::run:
         put(",\"name\":\"runs\",\"args\":{{\"instructions\":{}", e.amount);
@@ -197,8 +200,8 @@ class Writer {
     if (e.kind == EventKind::report && e.object < record_.reports.size()) {
       const Report& report = record_.reports[e.object];
       put(",\"name\":{},\"args\":{{\"sentence\":{},\"place\":{}",
-          quoted(fmt::format("{}: {}", name_of(report.weight), report.kind)),
-          quoted(report.sentence), quoted(text(report.site)));
+          quoted_for_trace(fmt::format("{}: {}", name_of(report.weight), report.kind)),
+          quoted_for_trace(report.sentence), quoted_for_trace(text(report.site)));
     } else {
       put(",\"name\":\"{}\",\"args\":{{\"{}\":{}", e.bytes ? "bytes arrive" : "arrival",
           e.bytes ? "bytes" : "arrivals", e.amount);
@@ -209,7 +212,7 @@ class Writer {
   void flow(const TraceItem& item) {
     const char* name = plan_.arrives[item.flow] ? "arrive" : "issue";
     put(",\n{{\"ph\":\"{}\",\"id\":{},\"name\":\"{}\",\"cat\":\"{}\"", item.ends ? 'f' : 's',
-        item.flow + 1, name, name);
+        place_.flows + item.flow + 1, name, name);
     place(plan_.thread_of[item.event]);
     time("ts", ns(item.at));
     put("{}}}", item.ends ? ",\"bp\":\"e\"" : "");
@@ -223,6 +226,7 @@ class Writer {
   }
 
   const sim::Record& record_;
+  const TracePlace place_;
   const Sink& sink_;
   const TracePlan plan_;
   std::vector<std::string> lines_;  // by pc
@@ -231,8 +235,32 @@ class Writer {
 
 }  // namespace
 
+// Records come from files: anything may be in their text.
+std::string quoted_for_trace(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') {
+      out += '\\', out += c;
+    } else if (byte < 0x20 || byte >= 0x7f) {
+      out += fmt::format("\\u{:04x}", byte);  // other bytes as Latin-1, which is valid at least
+    } else {
+      out += c;
+    }
+  }
+  return out += '"';
+}
+
 bool write_trace(const sim::Record& record, const Sink& sink) {
-  return Writer(record, sink).write();
+  TracePlace place;
+  return Writer(record, place, sink).write();
+}
+
+bool write_trace_events(const sim::Record& record, TracePlace& place, const Sink& sink) {
+  Writer writer(record, place, sink);
+  if (!writer.write_events(true)) return false;
+  writer.take_numbers(place);
+  return true;
 }
 
 }  // namespace tilescope

@@ -27,7 +27,9 @@
 // 1CvAClvFfyA5R-PhYUmn5OOQtYMH4h6I0nSsKchNAySU.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 
 #include "core/record/record.h"
@@ -39,5 +41,19 @@ using Sink = std::function<bool(std::string_view)>;
 
 // False where the sink did not want all.
 bool write_trace(const sim::Record& record, const Sink& sink);
+
+// Where a record stands in a trace of several launches, which somebody else begins and ends.
+struct TracePlace {
+  std::uint64_t begin = 0;    // nanoseconds: of the record's first cycle
+  std::uint32_t numbers = 0;  // of processes and threads that are taken, from 1 on
+  std::uint32_t flows = 0;    // arrows that there are
+  std::string name;           // before those of its processes: "launch 3: "
+};
+// The record's events, each with a comma and the end of a line before it; what it takes is added to
+// `place`.
+bool write_trace_events(const sim::Record& record, TracePlace& place, const Sink& sink);
+
+// A JSON string of any bytes, with its quotes.
+std::string quoted_for_trace(std::string_view text);
 
 }  // namespace tilescope

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/profile/statistics_sum.h"
 #include "core/record/line_counters.h"
 
 namespace tilescope::sim {
@@ -63,12 +64,19 @@ void add_lines(const Record& record, Statistics& out) {
     add(out.sum, counters);
   }
   for (auto& [place, use] : lines) out.lines.push_back(std::move(use));
-  std::stable_sort(out.lines.begin(), out.lines.end(), [](const LineUse& a, const LineUse& b) {
+  worst_first(out.lines);
+}
+
+}  // namespace
+
+void worst_first(std::vector<LineUse>& lines) {
+  std::stable_sort(lines.begin(), lines.end(), [](const LineUse& a, const LineUse& b) {
     return std::pair(a.stalls, a.counters.issued) > std::pair(b.stalls, b.counters.issued);
   });
 }
 
 void add_stalls(Statistics& out) {
+  out.stalls.clear();
   out.stalled = stalls_of(out.sum);
   for (std::size_t i = 1; i < out.sum.stalled.size(); ++i) {
     if (out.sum.stalled[i] == 0) continue;
@@ -79,6 +87,8 @@ void add_stalls(Statistics& out) {
   std::stable_sort(out.stalls.begin(), out.stalls.end(),
                    [](const Waited& a, const Waited& b) { return a.share > b.share; });
 }
+
+namespace {
 
 void add_pipes(const Record& record, double scale, Statistics& out) {
   for (std::size_t i = 0; i < record.pipes.size(); ++i) {

@@ -1,5 +1,5 @@
 // What a record's figures are, on one whose sums were made by hand (pipeline_record.h).
-#include "core/profile/statistics.h"
+#include "core/profile/statistics_sum.h"
 
 #include <gtest/gtest.h>
 
@@ -260,6 +260,78 @@ TEST(Statistics, TakesWhateverNumbersARecordHas) {
   r.launch.grid = {0, 0, 0};
   EXPECT_FALSE(text(statistics_of(r), nullptr).empty());
   EXPECT_FALSE(text(statistics_of(Record{}), nullptr).empty());
+}
+
+// ---- several launches ----
+
+TEST(StatisticsSum, CountsAreAddedAndSharesAreOfAllTime) {
+  const Statistics one = statistics_of(pipeline_record());
+  Record longer = pipeline_record();
+  longer.end *= 3;
+  longer.seconds *= 3;
+  StatisticsSum sum;
+  sum.add(one);
+  EXPECT_EQ(sum.take().verdict, one.verdict) << "one launch is what it is";
+  EXPECT_DOUBLE_EQ(sum.take().launch, one.launch);
+  sum.add(statistics_of(longer));
+  const Statistics both = sum.take();
+  EXPECT_EQ(sum.launches(), 2u);
+  EXPECT_EQ(both.end, 4 * 340u);
+  EXPECT_DOUBLE_EQ(both.seconds, 800e-9);
+  EXPECT_EQ(both.blocks, 2 * one.blocks);
+  EXPECT_EQ(both.sum.issued, 2 * one.sum.issued);
+  EXPECT_EQ(both.stalled, 2 * one.stalled);
+  EXPECT_EQ(both.l2.bytes, 2 * one.l2.bytes);
+  // 60 cycles of 340, and 60 of 1020.
+  EXPECT_DOUBLE_EQ(find(both, Pipe::tensor)->busy, 120.0 / 1360);
+  EXPECT_DOUBLE_EQ(both.rate, 24000 / 800e-9);
+  ASSERT_EQ(both.lines.size(), one.lines.size());
+  for (std::size_t i = 0; i < one.lines.size(); ++i) {
+    EXPECT_EQ(both.lines[i].stalls, 2 * one.lines[i].stalls);
+    EXPECT_EQ(both.lines[i].counters.issued, 2 * one.lines[i].counters.issued);
+  }
+  double shares = 0;
+  for (const Waited& w : both.stalls) shares += w.share;
+  EXPECT_NEAR(shares, 1, 1e-9);
+}
+
+TEST(StatisticsSum, TheSameTwiceHasTheSameShares) {
+  const Statistics one = statistics_of(pipeline_record());
+  StatisticsSum sum;
+  sum.add(one);
+  sum.add(one);
+  const Statistics both = sum.take();
+  ASSERT_EQ(both.roles.size(), one.roles.size());
+  const Role* copies = role_of(both, "copies in");
+  ASSERT_TRUE(copies);
+  EXPECT_DOUBLE_EQ(copies->running, 16.0 / 80);
+  EXPECT_DOUBLE_EQ(share_of(copies->waits, {Stall::mbarrier, Unit::commit}), 64.0 / 80);
+  EXPECT_EQ(copies->instructions, 4 * 16u);
+  ASSERT_EQ(both.units.size(), one.units.size());
+  for (std::size_t i = 0; i < one.units.size(); ++i) {
+    EXPECT_DOUBLE_EQ(both.units[i].busy, one.units[i].busy);
+    EXPECT_DOUBLE_EQ(both.units[i].worked, one.units[i].worked);
+    EXPECT_EQ(both.units[i].operations, 2 * one.units[i].operations);
+  }
+  EXPECT_DOUBLE_EQ(both.l2.rate, one.l2.rate);
+}
+
+// A kernel that did something in one launch only.
+TEST(StatisticsSum, WhatALaunchDidNotDoCountsAsNone) {
+  const Statistics one = statistics_of(pipeline_record());
+  Statistics idle = one;
+  idle.units.clear();
+  idle.pipes.clear();
+  StatisticsSum before, behind;
+  before.add(idle), before.add(one);
+  behind.add(one), behind.add(idle);
+  for (const StatisticsSum* sum : {&before, &behind}) {
+    const Statistics both = sum->take();
+    ASSERT_TRUE(find(both, Unit::tensor));
+    EXPECT_DOUBLE_EQ(find(both, Unit::tensor)->busy, find(one, Unit::tensor)->busy / 2);
+    EXPECT_DOUBLE_EQ(find(both, Unit::tensor)->worked, find(one, Unit::tensor)->worked);
+    EXPECT_DOUBLE_EQ(find(both, Pipe::memory)->busy, 0.05);
+  }
 }
 
 }  // namespace

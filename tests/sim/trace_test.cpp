@@ -214,6 +214,50 @@ TEST(Trace, CountsStagesInFlight) {
             (std::vector<double>{1, 2, 1, 0}));
 }
 
+// Of several launches each has its own numbers, and its place in time.
+TEST(Trace, RecordsStandBesideEachOther) {
+  TracePlace place{1000, 5, 2, "launch 1: "};
+  std::string events;
+  const auto take = [&](std::string_view piece) {
+    events += piece;
+    return true;
+  };
+  EXPECT_TRUE(write_trace_events(pipeline_record(), place, take));
+  const TracePlace behind = place;
+  place.name = "launch 2: ";
+  place.begin = 5000;
+  EXPECT_TRUE(write_trace_events(pipeline_record(), place, take));
+  EXPECT_EQ(place.numbers - behind.numbers, behind.numbers - 5);
+  EXPECT_EQ(place.flows - behind.flows, behind.flows - 2);
+  const Json all = Json::parse("[0" + events + "]");
+  std::set<std::uint64_t> numbers, flows;
+  std::map<std::uint64_t, std::string> processes;
+  std::map<std::string, std::int64_t> first;  // by launch
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    const Json& e = all[i];
+    if (e.at("ph") == "M") {
+      const std::uint64_t pid = e.at("pid");
+      if (e.at("name") == "process_name") {
+        EXPECT_TRUE(numbers.insert(pid).second);
+        processes[pid] = e.at("args").at("name");
+      }
+      if (e.at("name") == "thread_name") EXPECT_TRUE(numbers.insert(e.at("tid")).second);
+      continue;
+    }
+    if (e.at("ph") == "s") EXPECT_TRUE(flows.insert(e.at("id")).second);
+    const std::string launch = processes.at(e.at("pid")).substr(0, 10);
+    const std::int64_t at = nanoseconds_of(e.at("ts"));
+    first[launch] = std::min(first.try_emplace(launch, at).first->second, at);
+  }
+  EXPECT_EQ(*numbers.begin(), 6u);
+  EXPECT_EQ(*numbers.rbegin(), place.numbers);
+  EXPECT_EQ(numbers.size(), place.numbers - 5u);
+  EXPECT_EQ(*flows.begin(), 3u);
+  EXPECT_EQ(*flows.rbegin(), place.flows);
+  EXPECT_EQ(first.at("launch 1: "), 1000);
+  EXPECT_EQ(first.at("launch 2: "), 5000);
+}
+
 TEST(Trace, WithoutTimeAnInstructionIsANanosecond) {
   Record record = pipeline_record();
   record.timed = false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "core/sim/checks/undefined.h"
 #include "core/sim/machine/model.h"
@@ -197,14 +198,35 @@ void fill_specials(const Model& machine, Block& block, Warp& warp) {
   }
 }
 
+// Which clusters run of a launch that some stand for: the first, the last and others evenly
+// between. All others never begin, and nothing is known of what they would have done.
+struct Spread {
+  std::uint64_t run = 0, all = 0;  // clusters
+  std::uint64_t cluster_at(std::uint64_t place) const {
+    if (run == all) return place;
+    return run > 1 ? place * (all - 1) / (run - 1) : 0;
+  }
+  // Where it is among those that run; nothing: it is none.
+  std::optional<std::uint64_t> place_of(std::uint64_t cluster) const {
+    if (run == all) return cluster;
+    const std::uint64_t place = run > 1 ? (cluster * (run - 1) + all - 2) / (all - 1) : 0;
+    if (place >= run || cluster_at(place) != cluster) return std::nullopt;
+    return place;
+  }
+};
+Spread spread_of(const Model& machine, std::uint64_t total) {
+  return {total / machine.cluster_size, machine.launch.grid.count() / machine.cluster_size};
+}
+
 }  // namespace
 
 // Clusters are counted as the blocks of a grid of clusters would be, and in each its blocks by
-// rank: x first.
+// rank: x first. `number` is of those that run.
 void Dispatcher::place_in_grid(Block& block, std::uint64_t number) const {
   const Dim3 grid = model_->launch.grid, inside = model_->cluster;
   const auto rank = static_cast<std::uint32_t>(number % model_->cluster_size);
-  const std::uint64_t cluster = number / model_->cluster_size;
+  const std::uint64_t cluster =
+      spread_of(*model_, total_).cluster_at(number / model_->cluster_size);
   const std::uint64_t columns = grid.x / inside.x, rows = grid.y / inside.y;
   block.rank = rank;
   block.index = {
@@ -361,12 +383,15 @@ std::uint32_t Dispatcher::least_busy_processor(const Block& block) const {
   return static_cast<std::uint32_t>((static_cast<std::uint64_t>(least) + turn) % resident.size());
 }
 
-// Its place is another's as soon as all of it have.
+// Its place is another's as soon as all of it have. Of one that does not run nothing will ever
+// come.
 bool Dispatcher::has_exited(std::uint64_t cluster) const {
   for (const Block& b : model_->blocks) {
     if (model_->cluster_number(b.number) == cluster) return false;
   }
-  const std::uint64_t first = cluster * model_->cluster_size;
+  const auto place = spread_of(*model_, total_).place_of(cluster);
+  if (!place) return true;
+  const std::uint64_t first = *place * model_->cluster_size;
   return first < started_ &&
          std::find(to_begin_.begin(), to_begin_.end(), first) == to_begin_.end();
 }
@@ -374,6 +399,9 @@ bool Dispatcher::has_exited(std::uint64_t cluster) const {
 void Dispatcher::begin() {
   total_ = model_->launch.grid.count();
   resident_ = model_->options.resident_blocks ? model_->options.resident_blocks : room();
+  if (!model_->options.waves || !model_->options.calculates) return;
+  const std::uint64_t clusters = model_->options.waves * resident_ / model_->cluster_size;
+  total_ = std::min(total_, std::max<std::uint64_t>(1, clusters) * model_->cluster_size);
 }
 
 std::uint64_t Dispatcher::waiting() const {

@@ -1,0 +1,104 @@
+// A CUDA program that needs no nvcc: it loads the driver by its name, and its kernel is PTX.
+//
+//   small_program add      two launches on 100 words, copies, the time by events; checks the result
+//   small_program large    one launch of 4096 blocks; does not look at what came of it
+//   small_program fault    a launch beyond the end of its buffer
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include "app/cuda/api.h"
+
+namespace {
+
+// data[i] += value for i < n
+constexpr const char* ptx = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry add(.param .u64 data, .param .u32 n, .param .u32 value) {
+  .reg .b32 %r<8>;
+  .reg .b64 %rd<4>;
+  .reg .pred %p<2>;
+  ld.param.u64 %rd1, [data];
+  ld.param.u32 %r1, [n];
+  ld.param.u32 %r2, [value];
+  mov.u32 %r3, %tid.x;
+  mov.u32 %r4, %ctaid.x;
+  mov.u32 %r5, %ntid.x;
+  mad.lo.s32 %r6, %r4, %r5, %r3;
+  setp.ge.u32 %p1, %r6, %r1;
+  @%p1 ret;
+  mul.wide.u32 %rd2, %r6, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  ld.global.u32 %r7, [%rd3];
+  add.s32 %r7, %r7, %r2;
+  st.global.u32 [%rd3], %r7;
+  ret;
+}
+)";
+
+void* library = nullptr;
+
+template <class... T>
+int call(const char* name, T... arguments) {
+  auto* const function = reinterpret_cast<CUresult (*)(T...)>(::dlsym(library, name));
+  return function ? static_cast<int>(function(arguments...)) : -1;
+}
+
+int fail(const char* what, int result) {
+  std::printf("%s: %d\n", what, result);
+  return 1;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const char* const what = count > 1 ? words[1] : "add";
+  library = ::dlopen("libcuda.so.1", RTLD_NOW);
+  if (!library) return fail("no driver", 0);
+  CUcontext context = nullptr;
+  CUmodule module = nullptr;
+  CUfunction add = nullptr;
+  if (const int r = call("cuInit", 0u)) return fail("cuInit", r);
+  if (const int r = call("cuDevicePrimaryCtxRetain", &context, 0)) return fail("context", r);
+  if (const int r = call("cuCtxSetCurrent", context)) return fail("current", r);
+  if (const int r = call("cuModuleLoadData", &module, static_cast<const void*>(ptx)))
+    return fail("module", r);
+  if (const int r = call("cuModuleGetFunction", &add, module, "add")) return fail("function", r);
+  const bool large = std::strcmp(what, "large") == 0;
+  unsigned n = large ? 4096 * 64 : 100, value = 5;
+  std::vector<std::uint32_t> words_of(n, 1);
+  CUdeviceptr data = 0;
+  if (const int r = call("cuMemAlloc_v2", &data, std::size_t{4} * n)) return fail("memory", r);
+  if (const int r = call("cuMemcpyHtoD_v2", data, static_cast<const void*>(words_of.data()),
+                         std::size_t{4} * n))
+    return fail("copy", r);
+  CUevent begin = nullptr, end = nullptr;
+  call("cuEventCreate", &begin, 0u), call("cuEventCreate", &end, 0u);
+  call("cuEventRecord", begin, CUstream{});
+  if (std::strcmp(what, "fault") == 0) n = 1 << 20;
+  void* each[] = {&data, &n, &value};
+  for (int i = 0; i < (large ? 1 : 2); ++i) {
+    const int r = call("cuLaunchKernel", add, (n + 63) / 64, 1u, 1u, 64u, 1u, 1u, 0u, CUstream{},
+                       static_cast<void**>(each), static_cast<void**>(nullptr));
+    if (r) return fail("launch", r);
+  }
+  call("cuEventRecord", end, CUstream{});
+  if (const int r = call("cuCtxSynchronize")) return fail("synchronize", r);
+  float milliseconds = 0;
+  if (const int r = call("cuEventElapsedTime", &milliseconds, begin, end)) return fail("time", r);
+  std::printf("%.6f ms\n", static_cast<double>(milliseconds));
+  if (large) return 0;
+  if (const int r =
+          call("cuMemcpyDtoH_v2", static_cast<void*>(words_of.data()), data, std::size_t{4} * n))
+    return fail("copy back", r);
+  for (const std::uint32_t word : words_of) {
+    if (word != 11) return fail("wrong", static_cast<int>(word));
+  }
+  std::printf("right\n");
+  return 0;
+}
