@@ -57,8 +57,10 @@ inline sim::Options with(std::uint64_t schedule, bool lazy, bool exact = true) {
 
 // Under sanitizers, which take twenty times as long, fewer orders and smaller shapes: they look at
 // the simulator's code, which is the same for all of them.
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__)  // g++
 inline constexpr bool sanitized = true;
+#elif defined(__has_feature)  // clang
+inline constexpr bool sanitized = __has_feature(address_sanitizer);
 #else
 inline constexpr bool sanitized = false;
 #endif
