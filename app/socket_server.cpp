@@ -76,7 +76,7 @@ bool send(int socket, const char* from, std::size_t count, int file) {
 
 }  // namespace
 
-SocketServer::~ExecServer() {
+SocketServer::~SocketServer() {
   for (const Connection& each : connections_) ::close(each.socket);
   if (listening_ >= 0) ::close(listening_);
   if (!path_.empty()) ::unlink(path_.c_str());
