@@ -57,7 +57,7 @@ Outcome<std::string> real_driver(const std::string& named) {
   link_map* map = nullptr;
   if (!library || ::dlinfo(library, RTLD_DI_LINKMAP, &map) != 0 || !map) {
     const char* const why = ::dlerror();
-    return Error{ErrorKind::unreadable,
+    return Error{ErrorKind::no_device,
                  fmt::format("There is no CUDA driver to capture from: {}. On a machine without a "
                              "GPU `tilescope exec --capture DIR -- PROGRAM` runs the kernels on "
                              "the simulator.",
