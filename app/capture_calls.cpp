@@ -82,6 +82,11 @@ struct CaptureCalls::Pending {
     std::uint64_t bytes = 0, at = 0;
   };
   std::map<std::uint64_t, Told> told;
+  // Whether some of [address, address + bytes) has been told of.
+  bool has(std::uint64_t address, std::uint64_t bytes) const {
+    const auto next = told.lower_bound(address + bytes);
+    return next != told.begin() && std::prev(next)->first + std::prev(next)->second.bytes > address;
+  }
   bool was_given = false;
   std::map<std::uint64_t, Bytes> left;  // of regions that it changed, by where they lie here
 };
@@ -242,7 +247,10 @@ bool CaptureCalls::variable(wire::Reader& in) {
   const auto address = in.get<std::uint64_t>(), bytes = in.get<std::uint64_t>();
   if (!pending_ || pending_->was_given || in.failed()) return false;
   const ptx::Placed* const placed = pending_->module->variable(name);
-  if (!placed || placed->variable.bytes != bytes) return false;
+  if (!placed || placed->variable.bytes != bytes || address > ~std::uint64_t{0} - bytes ||
+      pending_->has(address, bytes)) {
+    return false;
+  }
   pending_->told[address] = {bytes, placed->address};
   pending_->moves.add(address, bytes, placed->address);
   return true;
@@ -253,7 +261,8 @@ bool CaptureCalls::region(wire::Reader& in) {
   const auto address = in.get<std::uint64_t>(), bytes = in.get<std::uint64_t>();
   Pending* const p = pending_.get();
   if (!p || p->was_given || in.failed() || bytes == 0 || bytes > largest_job_bytes ||
-      p->memory.used() + bytes > largest_job_bytes || address > ~std::uint64_t{0} - bytes) {
+      p->memory.used() + bytes > largest_job_bytes || address > ~std::uint64_t{0} - bytes ||
+      p->has(address, bytes)) {
     return false;
   }
   std::string name = "memory";
