@@ -9,6 +9,7 @@
 #include <span>
 #include <utility>
 
+#include "app/demangle.h"
 #include "app/files.h"
 #include "core/io/npy.h"
 
@@ -59,13 +60,104 @@ std::string hex(const std::byte* bytes, std::size_t count) {
   return out;
 }
 
-std::optional<Error> write_bytes(const std::string& path, const sim::Region& region) {
+std::span<const std::byte> contents(const sim::Region& region) {
+  return {region.data(), static_cast<std::size_t>(region.size())};
+}
+
+std::optional<Error> write_bytes(const std::string& path, std::span<const std::byte> bytes,
+                                 DType type = DType::u8) {
   Buffer buffer;
-  buffer.dtype = DType::u8;
-  buffer.shape = {static_cast<std::int64_t>(region.size())};
-  buffer.bytes.assign(region.data(), region.data() + region.size());
+  buffer.dtype = type;
+  buffer.shape = {static_cast<std::int64_t>(bytes.size() / tilescope::bytes_of(type))};
+  buffer.bytes.assign(bytes.begin(), bytes.end());
   const std::vector<std::byte> npy = write_npy(buffer);
   return write_file(path, std::span(npy));
+}
+
+// What C++ calls the elements, and what they are here.
+constexpr std::pair<std::string_view, DType> element_types[] = {
+    {"float", DType::f32},
+    {"double", DType::f64},
+    {"__half", DType::f16},
+    {"__nv_bfloat16", DType::bf16},
+    {"int", DType::i32},
+    {"unsigned int", DType::u32},
+    {"unsigned", DType::u32},
+    {"short", DType::i16},
+    {"unsigned short", DType::u16},
+    {"signed char", DType::i8},
+    {"char", DType::i8},
+    {"unsigned char", DType::u8},
+    {"long", DType::i64},
+    {"unsigned long", DType::u64},
+    {"long long", DType::i64},
+    {"float2", DType::f32},
+    {"float4", DType::f32},
+    {"int2", DType::i32},
+    {"int4", DType::i32},
+    {"uint2", DType::u32},
+    {"uint4", DType::u32},
+    {"double2", DType::f64},
+    {"__half2", DType::f16},
+    {"__nv_bfloat162", DType::bf16},
+    {"unsigned long long", DType::u64},
+};
+
+// The types of a C++ function's parameters: "float const*", "int" of "add<4>(float const*, int)".
+std::vector<std::string> parameter_types(std::string_view name) {
+  std::vector<std::string> out;
+  if (name.empty() || name.back() != ')') return out;
+  std::size_t begin = name.size();
+  int depth = 0;
+  do {
+    --begin;
+    depth += name[begin] == ')' ? 1 : name[begin] == '(' ? -1 : 0;
+  } while (depth > 0 && begin > 0);
+  std::string one;
+  for (const char c : name.substr(begin + 1, name.size() - begin - 2)) {
+    depth += c == '<' || c == '(' || c == '[' ? 1 : c == '>' || c == ')' || c == ']' ? -1 : 0;
+    if (c != ',' || depth > 0) {
+      if (c != ' ' || !one.empty()) one += c;
+      continue;
+    }
+    out.push_back(std::exchange(one, {}));
+  }
+  out.push_back(std::move(one));
+  return out;
+}
+
+// The element type that a pointer is declared with; nothing: another one, or no pointer.
+std::optional<DType> pointed_type(std::string_view type) {
+  if (type.ends_with(" __restrict__")) type.remove_suffix(13);
+  if (!type.ends_with('*')) return {};
+  type.remove_suffix(1);
+  for (const std::string_view word : {" const", " volatile"}) {
+    if (type.ends_with(word)) type.remove_suffix(word.size());
+  }
+  for (const auto& [name, is] : element_types) {
+    if (name == type) return is;
+  }
+  return {};
+}
+
+// Of what parameters point to, by where it begins: its elements as the kernel's name says them,
+// where it has whole ones.
+std::map<std::uint64_t, DType> pointed_at(const CapturedLaunch& c, const ptx::Function& entry) {
+  std::map<std::uint64_t, DType> out;
+  const std::vector<std::string> types = parameter_types(demangled(entry.name));
+  if (types.size() != entry.parameters.size()) return out;
+  for (std::size_t i = 0; i < types.size(); ++i) {
+    const ptx::Parameter& p = entry.parameters[i];
+    const std::optional<DType> type = pointed_type(types[i]);
+    std::uint64_t address = 0;
+    if (!type || p.bytes != sizeof address) continue;
+    std::memcpy(&address, &c.parameters[p.offset], sizeof address);
+    const sim::Region* const region = c.memory.find(address);
+    if (region && region->size() % tilescope::bytes_of(*type) == 0) {
+      out.emplace(region->base(), *type);
+    }
+  }
+  return out;
 }
 
 }  // namespace
@@ -112,15 +204,31 @@ std::optional<Error> write_capture(const std::string& folder, const CapturedLaun
   const auto in_folder = [&](const std::string& name) {
     return (std::filesystem::path(folder) / name).string();
   };
+  const std::map<std::uint64_t, DType> types = pointed_at(c, **entry);
+  // What it left of a region, where that is known: the same file where that is the same.
+  const auto write_left = [&](const sim::Region& region, const std::string& file,
+                              DType type) -> std::optional<Error> {
+    if (!c.left) return {};
+    const auto changed = c.left->find(region.base());
+    const bool same = changed == c.left->end();
+    const std::string left =
+        same ? file : file.substr(0, file.size() - std::strlen(".npy")) + ".left.npy";
+    toml += fmt::format("expect = \"{}\"\n", left);
+    return same ? std::nullopt : write_bytes(in_folder(left), changed->second, type);
+  };
   std::size_t number = 0;
   for (const sim::Region* region : reachable(c)) {
     const std::string file = fmt::format("b{}.npy", number);
-    if (auto error = write_bytes(in_folder(file), *region)) return error;
+    const auto pointed = types.find(region->base());
+    const DType type = pointed == types.end() ? DType::u8 : pointed->second;
+    if (auto error = write_bytes(in_folder(file), contents(*region), type)) return error;
     // Names need not differ in a program.
     toml += fmt::format(
-        "\n[[buffer]]\nname = \"{} ({})\"\ndtype = \"u8\"\nfile = \"{}\"\n"
+        "\n[[buffer]]\nname = \"{} ({})\"\ndtype = \"{}\"\nfile = \"{}\"\n"
         "address = 0x{:x}\n",
-        region->name(), number++, file, region->base());
+        region->name(), number, name_of(type), file, region->base());
+    if (auto error = write_left(*region, file, type)) return error;
+    ++number;
     const Stretches stretches = unwritten(*region);
     if (stretches.empty()) continue;
     std::string list;
@@ -133,9 +241,10 @@ std::optional<Error> write_capture(const std::string& folder, const CapturedLaun
     const sim::Region* const region = c.memory.find(placed.address);
     if (!region || region->size() == 0) continue;
     const std::string file = fmt::format("v{}.npy", number++);
-    if (auto error = write_bytes(in_folder(file), *region)) return error;
+    if (auto error = write_bytes(in_folder(file), contents(*region))) return error;
     toml +=
         fmt::format("\n[[variable]]\nname = \"{}\"\nfile = \"{}\"\n", placed.variable.name, file);
+    if (auto error = write_left(*region, file, DType::u8)) return error;
   }
   for (const ptx::Parameter& p : (*entry)->parameters) {
     toml += fmt::format("\n[[arg]]\nbytes = \"{}\"\n", hex(&c.parameters[p.offset], p.bytes));

@@ -2,9 +2,12 @@
 // file, and the memory that the launch can reach, at the addresses that it had.
 //
 //   kernel.ptx  launch.toml  b0.npy ...  (buffers and variables, as bytes)
+//   b0.left.npy ...  (what it left of buffers, where that is known and another)
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +25,9 @@ struct CapturedLaunch {
   const Launch& launch;
   const std::vector<std::byte>& parameters;
   std::string device;  // as --device has it
+  // What buffers and variables held afterwards, where that is known, by their addresses: of those
+  // that it changed.
+  const std::map<std::uint64_t, std::vector<std::byte>>* left = nullptr;
 };
 
 // What a launch can reach: allocations whose addresses stand in its parameters, in the variables of

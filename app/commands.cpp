@@ -16,6 +16,8 @@ constexpr std::array table = {
             "tilescope run elementwise_add --m 300 --n 200 --out C.npy", define_run},
     Command{"exec", "a CUDA program, its kernels on the simulator", "tilescope exec -- ./vectorAdd",
             define_exec},
+    Command{"capture", "launches of a CUDA program on a GPU, kept to be run without one",
+            "tilescope capture --launches 3 -- ./program", define_capture},
     Command{"check", "whether a PTX file runs here, what is in it, and a launch file to begin with",
             "tilescope check kernel.ptx", define_check},
     Command{"explain", "the bits of a matrix or instruction descriptor, or of a tensor map",

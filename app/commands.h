@@ -29,6 +29,7 @@ Action define_course(CommandOptions& options);
 Action define_list(CommandOptions& options);
 Action define_run(CommandOptions& options);
 Action define_exec(CommandOptions& options);
+Action define_capture(CommandOptions& options);
 Action define_check(CommandOptions& options);
 Action define_explain(CommandOptions& options);
 Action define_lower(CommandOptions& options);

@@ -2,6 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "app/npy_files.h"
+#include "core/sim/machine/device.h"
+#include "core/sim/machine/model.h"
+
 namespace tilescope {
 namespace {
 
@@ -91,6 +97,36 @@ std::optional<Error> compare(std::vector<Compared>& compared, const std::vector<
     if (auto error = compare_one(c, ran)) return error;
   }
   return std::nullopt;
+}
+
+Outcome<std::vector<DiffReport>> compare_variables(const PreparedRun& run, const Ran& ran) {
+  std::vector<DiffReport> out;
+  const auto* const execution = dynamic_cast<const sim::SimExecution*>(ran.execution.get());
+  if (!execution) return out;  // a chip's are not looked at
+  for (const ExpectedVariable& expected : run.variables) {
+    const auto& regions = execution->machine().model().regions;
+    const auto found = std::find_if(regions.begin(), regions.end(), [&](const sim::Region& r) {
+      return r.kind() == sim::Region::Kind::variable && r.name() == expected.name;
+    });
+    Outcome<Buffer> want = read_npy_file(expected.file, DType::u8);
+    if (!want) return want.error();
+    if (found == regions.end()) {
+      return Error{ErrorKind::mismatch,
+                   fmt::format("The launch expects something of the variable {}, which the PTX "
+                               "does not define.",
+                               expected.name),
+                   expected.file};
+    }
+    Buffer got;
+    got.name = expected.name;
+    got.dtype = DType::u8;
+    got.shape = {static_cast<std::int64_t>(found->size())};
+    got.bytes.assign(found->data(), found->data() + found->size());
+    Outcome<DiffReport> diff = tilescope::diff(got, *want, {});
+    if (!diff) return diff.error();
+    out.push_back(std::move(*diff));
+  }
+  return out;
 }
 
 }  // namespace tilescope

@@ -1,17 +1,11 @@
 // tilescope exec [OPTIONS] -- PROGRAM ARGS...
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -21,18 +15,14 @@
 #include "app/files.h"
 #include "app/gui.h"
 #include "app/preflight.h"
-#include "app/process.h"
 #include "app/reports.h"
 #include "app/scratch.h"
 #include "app/searches.h"
+#include "app/start_program.h"
 #include "core/io/suppressions_file.h"
-
-extern char** environ;
 
 namespace tilescope {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct Options {
   std::vector<std::string> words;  // the program and its arguments
@@ -43,31 +33,6 @@ struct Options {
   ExecOptions exec;
   bool json = false, preflight = false, gui = false;
 };
-
-// "3:5": launches 3 and 4, counted from 1; "3:" all from there on; "3" that one.
-bool read_launches(std::string_view text, ExecOptions& out) {
-  const auto number = [](std::string_view digits, std::uint64_t& value) {
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    return error == std::errc() && end == digits.data() + digits.size() && value > 0;
-  };
-  const std::size_t colon = text.find(':');
-  std::uint64_t first = 1, end = 0;
-  if (colon == std::string_view::npos) {
-    if (!number(text, first)) return false;
-    end = first + 1;
-  } else {
-    const std::string_view a = text.substr(0, colon), b = text.substr(colon + 1);
-    if (!a.empty() && !number(a, first)) return false;
-    if (b.empty()) {
-      end = ~std::uint64_t{0};
-    } else if (!number(b, end) || end <= first) {
-      return false;
-    }
-  }
-  out.first = first - 1;
-  out.end = end == ~std::uint64_t{0} ? end : end - 1;
-  return true;
-}
 
 Error wrong(std::string sentence) {
   return {ErrorKind::usage, std::move(sentence), ""};
@@ -121,7 +86,7 @@ std::optional<Error> read_options(Options& options) {
     if (!schedule) return schedule.error();
     exec.order.schedule = std::move(*schedule);
   }
-  if (!options.launches.empty() && !read_launches(options.launches, exec)) {
+  if (!options.launches.empty() && !read_launches(options.launches, exec.first, exec.end)) {
     return wrong(
         fmt::format("--launches {}: FIRST:END, counted from 1; 3:5 is the third and the "
                     "fourth.",
@@ -150,86 +115,6 @@ std::optional<Error> read_options(Options& options) {
     all.insert(all.end(), rules->begin(), rules->end());
   }
   return read_views(options);
-}
-
-// Where the stand-in for the driver lies: beside the program that was built, or as it was
-// installed.
-Outcome<std::string> standin_folder() {
-  std::error_code error;
-  const fs::path own = fs::read_symlink("/proc/self/exe", error).parent_path();
-  for (const fs::path& folder : {own / "cuda", own / TILESCOPE_STANDIN_FOLDER}) {
-    if (fs::exists(folder / "libcuda.so.1", error)) return folder.lexically_normal().string();
-  }
-  return Error{ErrorKind::unreadable,
-               fmt::format("The stand-in for the CUDA driver, libcuda.so.1, is not in {}: this "
-                           "tilescope is not whole. Build or install it anew.",
-                           (own / "cuda").string()),
-               ""};
-}
-
-Outcome<pid_t> start(const Options& options, const std::string& folder, const std::string& socket) {
-  const std::string& name = options.words[0];
-  const std::string path = name.find('/') == std::string::npos ? on_path(name) : name;
-  if (path.empty()) {
-    return Error{ErrorKind::unknown,
-                 fmt::format("There is no program {} in the folders of PATH; one in this folder is "
-                             "./{}.",
-                             name, name),
-                 name};
-  }
-  std::vector<std::string> variables;
-  std::string libraries = "LD_LIBRARY_PATH=" + folder;
-  std::string auditors = "LD_AUDIT=" + folder + "/libtilescope_compilers.so";
-  // CuPy brings CUB as machine code, and as PTX for chips from 12.0 on; without it, it writes its
-  // own kernels. What is set already stays.
-  bool has_cub = options.exec.order.device.major >= 12;
-  for (char** each = environ; *each; ++each) {
-    const std::string_view line = *each;
-    has_cub = has_cub || line.starts_with("CUPY_ACCELERATORS=");
-    if (line.starts_with("LD_LIBRARY_PATH=")) {
-      libraries += ":" + std::string(line.substr(line.find('=') + 1));
-    } else if (line.starts_with("LD_AUDIT=")) {
-      auditors += ":" + std::string(line.substr(line.find('=') + 1));
-    } else if (!line.starts_with(std::string(wire::socket_variable) + "=")) {
-      variables.emplace_back(line);
-    }
-  }
-  variables.push_back(libraries);
-  variables.push_back(fmt::format("{}={}", wire::socket_variable, socket));
-  // Machine code is of no use here: who can compile for one chip or to PTX is asked for PTX.
-  variables.push_back(auditors);
-  variables.push_back("CUPY_COMPILE_WITH_PTX=1");
-  if (!has_cub) variables.push_back("CUPY_ACCELERATORS=");
-  const auto pointers = [](std::vector<std::string>& lines) {
-    std::vector<char*> out;
-    for (std::string& line : lines) out.push_back(line.data());
-    out.push_back(nullptr);
-    return out;
-  };
-  std::vector<std::string> words = options.words;
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_t how;
-  posix_spawn_file_actions_init(&files);
-  posix_spawnattr_init(&how);
-  // Under --json stdout is the document's.
-  if (options.json) posix_spawn_file_actions_adddup2(&files, STDERR_FILENO, STDOUT_FILENO);
-  sigset_t none, usual;
-  sigemptyset(&none);
-  sigemptyset(&usual);
-  for (int signal : {SIGINT, SIGPIPE, SIGTERM}) sigaddset(&usual, signal);
-  posix_spawnattr_setsigmask(&how, &none);
-  posix_spawnattr_setsigdefault(&how, &usual);
-  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  pid_t process = 0;
-  const int failed = posix_spawn(&process, path.c_str(), &files, &how, pointers(words).data(),
-                                 pointers(variables).data());
-  posix_spawn_file_actions_destroy(&files);
-  posix_spawnattr_destroy(&how);
-  if (failed) {
-    return Error{ErrorKind::unreadable,
-                 fmt::format("{} cannot be started: {}.", path, std::strerror(failed)), path};
-  }
-  return process;
 }
 
 nlohmann::ordered_json to_json(const ExecCalls& program) {
@@ -341,11 +226,8 @@ int finish(const Options& options, const ExecServer& server, int status, Termina
         "found another driver first.",
         options.words[0]));
   }
-  const int own = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  if (WIFSIGNALED(status)) {
-    terminal.say(fmt::format("tilescope: {} was ended by signal {}, {}.", options.words[0],
-                             WTERMSIG(status), strsignal(WTERMSIG(status))));
-  }
+  const auto [own, ended] = end_of(options.words[0], status);
+  if (!ended.empty()) terminal.say(ended);
   // What a program makes of launches that were ended early is no verdict.
   const int code = failed                   ? exit_code(ErrorKind::fault)
                    : unwritten              ? exit_code(unwritten->kind)
@@ -381,7 +263,7 @@ int finish(const Options& options, const ExecServer& server, int status, Termina
 int exec(Options options, Terminal& terminal) {
   if (const auto error = read_options(options)) return terminal.fail(*error);
   if (options.preflight) return preflight(options.words, options.exec.order.device, terminal);
-  const Outcome<std::string> folder = standin_folder();
+  const Outcome<std::string> folder = library_folder("cuda", "The stand-in for the CUDA driver");
   if (!folder) return terminal.fail(folder.error());
   const Scratch scratch;
   if (options.gui) options.exec.failing = scratch.folder().string();
@@ -389,7 +271,20 @@ int exec(Options options, Terminal& terminal) {
       ExecServer::open((scratch.folder() / "device").string(), options.exec, terminal);
   if (!server) return terminal.fail(server.error());
   watch_for_interrupt();
-  const Outcome<pid_t> child = start(options, *folder, (scratch.folder() / "device").string());
+  StartPlan plan{options.words, *folder};
+  // Machine code is of no use here: who can compile for one chip or to PTX is asked for PTX.
+  std::string auditors = *folder + "/libtilescope_compilers.so";
+  if (const char* others = std::getenv("LD_AUDIT")) auditors += std::string(":") + others;
+  plan.variables = {{wire::socket_variable, (scratch.folder() / "device").string()},
+                    {"LD_AUDIT", auditors},
+                    {"CUPY_COMPILE_WITH_PTX", "1"}};
+  // CuPy brings CUB as machine code, and as PTX for chips from 12.0 on; without it, it writes its
+  // own kernels. What is set already stays.
+  if (options.exec.order.device.major < 12 && !std::getenv("CUPY_ACCELERATORS")) {
+    plan.variables.emplace_back("CUPY_ACCELERATORS", "");
+  }
+  plan.stdout_is_ours = options.json;
+  const Outcome<pid_t> child = start(plan);
   if (!child) return terminal.fail(child.error());
   const std::optional<int> status = (*server)->serve(*child);
   if (!status) {

@@ -150,8 +150,6 @@ class ExecCalls {
   Function* function(std::uint64_t handle);
   // Static shared memory of an entry, bytes; nothing where it cannot be decoded.
   std::uint64_t shared_bytes(const Function& function);
-  std::optional<std::string> image_text(std::string_view image, std::string& name,
-                                        std::string& wrong, bool& is_ptx) const;
   int blocks_of_sm(const Function& function, std::uint64_t threads, std::uint64_t dynamic_shared);
   // The stream by the handle that a program uses for it; nothing: there is none.
   std::optional<std::uint64_t> stream(std::uint64_t handle);

@@ -1,109 +1,23 @@
-// Modules and functions of a program under `tilescope exec`: which of its images runs here, and
-// what its functions need.
+// Modules and functions of a program under `tilescope exec`: what its functions need.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "app/descriptions.h"
 #include "app/exec_calls.h"
-#include "core/io/fatbin.h"
+#include "app/program_images.h"
 #include "core/sim/machine/machine.h"
 
 namespace tilescope {
-namespace {
-
-constexpr int elf_bytes = 4;
-constexpr std::string_view elf_magic =
-    "\x7f"
-    "ELF";
-
-std::span<const std::byte> bytes_of(std::string_view text) {
-  return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
-}
-
-// PTX that this chip does not run: why, and which chip of the program's own would.
-std::string for_another_chip(const Error& why, std::string_view ptx) {
-  for (const auto& [name, device] : described_devices()) {
-    if (target_for(device, ptx)) {
-      return fmt::format("{} It runs with --device {}.", why.sentence, name);
-    }
-  }
-  return why.sentence;
-}
-
-// Of a fat binary the PTX that a driver would take: the newest that the chip runs.
-std::optional<std::string> newest_ptx(std::vector<FatbinEntry> entries,
-                                      const DeviceDescription& device, std::string& name,
-                                      std::string& wrong) {
-  std::stable_sort(entries.begin(), entries.end(),
-                   [](const FatbinEntry& a, const FatbinEntry& b) { return a.chip > b.chip; });
-  std::string chips;
-  for (FatbinEntry& entry : entries) {
-    if (entry.kind == FatbinEntry::Kind::machine_code) {
-      if (entry.chip) chips += fmt::format("{}sm_{}", chips.empty() ? "" : ", ", entry.chip);
-    }
-    if (entry.kind != FatbinEntry::Kind::ptx) continue;
-    const Outcome<std::string> target = target_for(device, entry.text);
-    if (target) {
-      if (!entry.name.empty()) name = entry.name;
-      return std::move(entry.text);
-    }
-    if (wrong.empty()) wrong = for_another_chip(target.error(), entry.text);
-  }
-  if (wrong.empty()) {
-    wrong = fmt::format(
-        "it holds machine code{} and no PTX, which is what runs here. Build it with PTX: nvcc's "
-        "-arch=sm_{}{} has both, and so has -gencode arch=compute_NN,code=compute_NN beside what "
-        "is "
-        "there.",
-        chips.empty() ? "" : " for " + chips, device.major, device.minor);
-  }
-  return {};
-}
-
-}  // namespace
-
-// The PTX of one image: a text, or what a fat binary has; nothing, and why.
-std::optional<std::string> ExecCalls::image_text(std::string_view image, std::string& name,
-                                                 std::string& wrong, bool& is_ptx) const {
-  if (image.substr(0, elf_bytes) == elf_magic) {
-    FatbinEntry code;
-    code.kind = FatbinEntry::Kind::machine_code;
-    return newest_ptx({code}, device_.description(), name, wrong);
-  }
-  if (fatbin_bytes(bytes_of(image)) == 0) {
-    std::string text(image);
-    const Outcome<std::string> target = target_for(device_.description(), text);
-    if (target) return text;
-    wrong = for_another_chip(target.error(), text);
-    is_ptx = true;
-    return {};
-  }
-  Outcome<std::vector<FatbinEntry>> entries = read_fatbin(bytes_of(image), name);
-  if (!entries) {
-    wrong = entries.error().sentence;
-    return {};
-  }
-  return newest_ptx(std::move(*entries), device_.description(), name, wrong);
-}
 
 DriverResult ExecCalls::module_load(wire::Reader& in, CallAnswer& answer) {
   in.text();
   const auto count = in.get<std::uint32_t>();
-  Program program;
-  std::string wrong;
-  bool found = false, is_ptx = false;
-  for (std::uint32_t i = 0; i < count && !in.failed(); ++i) {
-    std::string name = ++modules_ == 1 ? program_ : fmt::format("{}.{}", program_, modules_);
-    std::optional<std::string> text = image_text(in.text(), name, wrong, is_ptx);
-    if (!text) continue;  // of several that are linked, those without PTX are somebody's library
-    if (!std::exchange(found, true)) {
-      program.name = std::move(name), program.ptx = std::move(*text);
-    } else {
-      program.linked.push_back({std::move(name), std::move(*text)});
-    }
-  }
+  std::vector<std::string_view> images;
+  for (std::uint32_t i = 0; i < count && !in.failed(); ++i) images.push_back(in.text());
   if (in.failed()) return DriverResult::invalid_value;
+  ReadImages read = read_images(images, device_.description(), [this] {
+    return ++modules_ == 1 ? program_ : fmt::format("{}.{}", program_, modules_);
+  });
   const auto refuse = [&](DriverResult result, const std::string& why) {
     // A library that is refused has many modules, mostly with one reason.
     if (refused_.insert(why).second) {
@@ -112,10 +26,11 @@ DriverResult ExecCalls::module_load(wire::Reader& in, CallAnswer& answer) {
     answer.out.put(std::uint64_t{0}).put_text(why);
     return result;
   };
-  if (!found) {
-    return refuse(is_ptx ? DriverResult::invalid_ptx : DriverResult::no_binary_for_gpu, wrong);
+  if (!read.program) {
+    return refuse(read.is_ptx ? DriverResult::invalid_ptx : DriverResult::no_binary_for_gpu,
+                  read.wrong);
   }
-  const SimulatedDevice::Loading loading = device_.load(std::move(program));
+  const SimulatedDevice::Loading loading = device_.load(std::move(*read.program));
   if (loading.result != DriverResult::success) return refuse(loading.result, loading.sentence);
   answer.out.put(loading.module).put_text("");
   return DriverResult::success;

@@ -1,155 +1,24 @@
 #include "app/exec_server.h"
 
-#include <fmt/format.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-
 namespace tilescope {
-namespace {
-
-constexpr int look = 50;  // milliseconds between two looks at who asks, and whether it goes on
-constexpr std::uint64_t largest_question = std::uint64_t{1} << 31;
-
-// As the system calls the process at the other end: "vectorAdd".
-std::string program_at(int socket) {
-  ucred who{};
-  socklen_t bytes = sizeof who;
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &bytes) != 0) return "the program";
-  std::ifstream file(fmt::format("/proc/{}/comm", who.pid));
-  std::string name;
-  return std::getline(file, name) && !name.empty() ? name : "the program";
-}
-
-// Waits for what is not there yet, but not beyond an interrupt.
-bool receive(int socket, char* to, std::size_t count) {
-  while (count > 0) {
-    pollfd ready{socket, POLLIN, 0};
-    if (::poll(&ready, 1, look) == 0) {
-      if (interrupted()) return false;
-      continue;
-    }
-    const ssize_t n = ::recv(socket, to, count, 0);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    to += n;
-    count -= static_cast<std::size_t>(n);
-  }
-  return true;
-}
-
-bool send(int socket, const char* from, std::size_t count, int file) {
-  while (count > 0) {
-    iovec piece{const_cast<char*>(from), count};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof(int))] = {};
-    msghdr message{};
-    message.msg_iov = &piece;
-    message.msg_iovlen = 1;
-    if (file >= 0) {
-      message.msg_control = control;
-      message.msg_controllen = sizeof control;
-      cmsghdr* const head = CMSG_FIRSTHDR(&message);
-      head->cmsg_level = SOL_SOCKET;
-      head->cmsg_type = SCM_RIGHTS;
-      head->cmsg_len = CMSG_LEN(sizeof(int));
-      std::memcpy(CMSG_DATA(head), &file, sizeof file);
-    }
-    const ssize_t n = ::sendmsg(socket, &message, MSG_NOSIGNAL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    file = -1;
-    from += n;
-    count -= static_cast<std::size_t>(n);
-  }
-  return true;
-}
-
-}  // namespace
-
-ExecServer::ExecServer(ExecOptions options, Terminal& terminal)
-    : options_(std::move(options)), terminal_(terminal) {}
-
-ExecServer::~ExecServer() {
-  for (const Connection& each : connections_) ::close(each.socket);
-  if (listening_ >= 0) ::close(listening_);
-  if (!path_.empty()) ::unlink(path_.c_str());
-}
 
 Outcome<std::unique_ptr<ExecServer>> ExecServer::open(const std::string& path, ExecOptions options,
                                                       Terminal& terminal) {
   std::unique_ptr<ExecServer> out(new ExecServer(std::move(options), terminal));
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const auto refuse = [&](std::string_view why) {
-    return Error{ErrorKind::unreadable,
-                 fmt::format("The socket {} for the program cannot be made: {}.", path, why), path};
-  };
-  if (path.size() >= sizeof address.sun_path) return refuse("its path is too long");
-  std::strcpy(address.sun_path, path.c_str());
-  out->listening_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (out->listening_ < 0 ||
-      ::bind(out->listening_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
-      ::listen(out->listening_, 16) != 0) {
-    return refuse(std::strerror(errno));
-  }
-  out->path_ = path;
+  Outcome<std::unique_ptr<SocketServer>> server = SocketServer::open(
+      path, [own = out.get()](std::string name) { return own->join(std::move(name)); });
+  if (!server) return server.error();
+  out->server_ = std::move(*server);
   return out;
 }
 
-void ExecServer::accept() {
-  const int socket = ::accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC);
-  if (socket >= 0) add(socket);
-}
-
-void ExecServer::add(int socket) {
-  programs_.push_back(std::make_unique<ExecCalls>(options_, program_at(socket), terminal_));
-  connections_.push_back({socket, programs_.back().get()});
-}
-
-bool ExecServer::answer_one(Connection& connection) {
-  wire::Head head;
-  if (!receive(connection.socket, reinterpret_cast<char*>(&head), sizeof head)) return false;
-  if (head.bytes > largest_question) return false;
-  std::string operands(static_cast<std::size_t>(head.bytes), '\0');
-  if (!receive(connection.socket, operands.data(), operands.size())) return false;
-  const CallAnswer answer =
-      connection.program->answer(static_cast<wire::Call>(head.what), operands);
-  head = {static_cast<std::uint32_t>(answer.result), 0, answer.out.bytes.size()};
-  return send(connection.socket, reinterpret_cast<const char*>(&head), sizeof head, answer.file) &&
-         send(connection.socket, answer.out.bytes.data(), answer.out.bytes.size(), -1);
-}
-
-void ExecServer::answer_some(int milliseconds) {
-  std::vector<pollfd> all;
-  for (const Connection& each : connections_) all.push_back({each.socket, POLLIN, 0});
-  if (listening_ >= 0) all.push_back({listening_, POLLIN, 0});
-  if (::poll(all.data(), all.size(), milliseconds) <= 0) return;
-  const std::size_t known = connections_.size();
-  if (listening_ >= 0 && all.back().revents) accept();
-  for (std::size_t i = 0; i < known; ++i) {
-    if (!all[i].revents || answer_one(connections_[i])) continue;
-    ::close(connections_[i].socket);
-    connections_[i].socket = -1;
-  }
-  std::erase_if(connections_, [](const Connection& each) { return each.socket < 0; });
-}
-
-std::optional<int> ExecServer::serve(pid_t child) {
-  for (;;) {
-    answer_some(look);
-    if (interrupted()) return {};
-    int status = 0;
-    const pid_t ended = ::waitpid(child, &status, WNOHANG);
-    if (ended == child) return status;
-    if (ended < 0 && errno != EINTR) return 0;
-  }
+SocketServer::Answer ExecServer::join(std::string name) {
+  programs_.push_back(std::make_unique<ExecCalls>(options_, std::move(name), terminal_));
+  return [program = programs_.back().get()](std::uint32_t what, std::string_view operands) {
+    CallAnswer answer = program->answer(static_cast<wire::Call>(what), operands);
+    return SocketAnswer{static_cast<std::uint32_t>(answer.result), std::move(answer.out.bytes),
+                        answer.file};
+  };
 }
 
 }  // namespace tilescope

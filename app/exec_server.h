@@ -1,4 +1,4 @@
-// Where CUDA programs find their device: a socket in a folder of its own, and who answers there.
+// Where CUDA programs find their device: a socket, and who answers there.
 //
 // Each process that comes gets a device of its own, as it would on a machine with one GPU;
 // questions are answered one after the other. All that a program can say goes through ExecCalls.
@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "app/exec_calls.h"
+#include "app/socket_server.h"
 #include "core/error.h"
 
 namespace tilescope {
@@ -20,38 +21,24 @@ class ExecServer {
   // A socket at this path. `terminal` lives longer.
   static Outcome<std::unique_ptr<ExecServer>> open(const std::string& path, ExecOptions options,
                                                    Terminal& terminal);
-  ~ExecServer();
-  ExecServer(const ExecServer&) = delete;
-  ExecServer& operator=(const ExecServer&) = delete;
 
-  // Answers until this child has ended: its status, as waitpid() has it; or nothing where the user
-  // interrupted.
-  std::optional<int> serve(pid_t child);
-  // One more process, over a socket that is connected already.
-  void add(int socket);
-  // What is there to be read, of all of them; waits so many milliseconds for it.
-  void answer_some(int milliseconds);
+  // As SocketServer has them.
+  std::optional<int> serve(pid_t child) { return server_->serve(child); }
+  void add(int socket) { server_->add(socket); }
+  void answer_some(int milliseconds) { server_->answer_some(milliseconds); }
 
   // Of each process that asked, in the order in which they came.
   const std::vector<std::unique_ptr<ExecCalls>>& programs() const { return programs_; }
 
  private:
-  struct Connection {
-    int socket = -1;
-    ExecCalls* program = nullptr;
-  };
-
-  ExecServer(ExecOptions options, Terminal& terminal);
-  // False: it has gone, or says what nobody understands.
-  bool answer_one(Connection& connection);
-  void accept();
+  ExecServer(ExecOptions options, Terminal& terminal)
+      : options_(std::move(options)), terminal_(terminal) {}
+  SocketServer::Answer join(std::string name);
 
   ExecOptions options_;
   Terminal& terminal_;
-  int listening_ = -1;
-  std::string path_;
-  std::vector<Connection> connections_;
   std::vector<std::unique_ptr<ExecCalls>> programs_;
+  std::unique_ptr<SocketServer> server_;
 };
 
 }  // namespace tilescope

@@ -447,10 +447,15 @@ int run_kernel(Options options, Terminal& terminal) {
   const std::optional<std::size_t> gpu = with_gpu ? std::optional<std::size_t>(1) : std::nullopt;
   if (const auto error = compare(*compared, *ran, gpu)) return terminal.fail(*error);
 
+  Outcome<std::vector<DiffReport>> variables = compare_variables(*run, ran->front());
+  if (!variables) return terminal.fail(variables.error());
+  results.variables = std::move(*variables);
+
   const bool hazardous =
       options.strict && has_hazard(ran->front().execution->reports(), options.telling);
   bool equal = true;
   for (const Compared& c : *compared) equal = equal && (!c.diff || c.diff->ok());
+  for (const DiffReport& diff : results.variables) equal = equal && diff.ok();
   if (!hazardous) {
     if (const auto error = write_outputs(*run, *ran->front().execution)) {
       return terminal.fail(*error);

@@ -76,6 +76,13 @@ ordered_json what_is_wrong(const RunResults& results, const std::vector<Ran>& ra
              fmt::format("{} of {} on {} differs.", buffer, results.run.kernel, ran[c.ran].device)},
             {"where", buffer}};
   }
+  for (const DiffReport& diff : results.variables) {
+    if (diff.ok()) continue;
+    return {{"kind", "different"},
+            {"sentence",
+             fmt::format("The variable {} of {} differs.", diff.got_name, results.run.kernel)},
+            {"where", diff.got_name}};
+  }
   const Told told(ran.front().execution->reports(), results.telling);
   for (const Report& r : told.reports()) {
     if (r.weight != Weight::hazard) continue;
@@ -120,6 +127,7 @@ void print_results(const RunResults& results, const std::vector<Ran>& ran,
       terminal.print(fmt::format("pattern: {}. {}\n", p.name, p.evidence));
     }
   }
+  for (const DiffReport& diff : results.variables) terminal.print(text(diff));
   for (const Output& output : run.outputs) {
     if (output.file) terminal.say(fmt::format("wrote {}", *output.file));
   }
@@ -193,6 +201,13 @@ void tell_results(const RunResults& results, const std::vector<Ran>& ran,
   document["reports"] = to_json(told.reports());
   told.add_to(document);
   document["outputs"] = std::move(each);
+  if (!results.variables.empty()) {
+    ordered_json variables = ordered_json::array();
+    for (const DiffReport& diff : results.variables) {
+      variables.push_back({{"variable", diff.got_name}, {"diff", to_json(diff)}});
+    }
+    document["variables"] = std::move(variables);
+  }
   if (results.searched) document["search"] = to_json(*results.searched);
   if (results.proved) document["prove"] = to_json(*results.proved);
   if (results.stats) document["stats"] = json_of(*results.stats);

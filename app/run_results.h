@@ -27,6 +27,7 @@ struct RunResults {
   std::optional<Proved> proved{};
   bool proves = false;  // it was asked for
   std::optional<sim::Statistics> stats{};
+  std::vector<DiffReport> variables{};  // those of which something is expected
 };
 
 // A fault: ends with the reports; under --json they are in the error document, and so is the search

@@ -369,6 +369,11 @@ Outcome<PreparedRun> prepare_launch(const std::string& ptx, const std::string& l
     if (buffer.expect) output.want = beside(*buffer.expect);
     run.outputs.push_back(std::move(output));
   }
+  for (const PlannedVariable& variable : plan->variables) {
+    if (!variable.expect) continue;
+    run.made_of.push_back(beside(*variable.expect));
+    run.variables.push_back({variable.name, beside(*variable.expect)});
+  }
   return run;
 }
 

@@ -43,6 +43,11 @@ struct Output {
   Tolerance tolerance;
 };
 
+// A variable of the PTX that is looked at after the run: the file that it is compared with.
+struct ExpectedVariable {
+  std::string name, file;
+};
+
 struct PreparedRun {
   std::string kernel;                   // what it is called: the catalog's name or the PTX file's
   const CatalogEntry* entry = nullptr;  // null for PTX with a launch file
@@ -52,6 +57,7 @@ struct PreparedRun {
   std::shared_ptr<const Build> built;  // where its PTX was made from a CUDA file of the user's
   std::vector<std::string> made_of{};  // of a launch file: the files that are read
   std::string device{};                // that a launch file names; empty: none
+  std::vector<ExpectedVariable> variables{};
 };
 
 // The PTX that the program carries for this kernel: what it is compiled for, what it is made of.

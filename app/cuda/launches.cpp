@@ -2,36 +2,12 @@
 #include <cstring>
 
 #include "app/cuda/connection.h"
+#include "app/cuda/gather.h"
 #include "app/cuda/graphs.h"
 #include "app/cuda/modules.h"
 
 namespace tilescope::standin {
 namespace {
-
-// The parameters as the kernel finds them: gathered from where `each` points, or taken from the
-// buffer that `extra` names.
-CUresult gather(const FunctionFacts& facts, void** each, void** extra, std::string& out) {
-  out.assign(facts.parameter_bytes, '\0');
-  if (each) {
-    for (std::size_t i = 0; i < facts.parameters.size(); ++i) {
-      const wire::Parameter p = facts.parameters[i];
-      if (!each[i] || p.offset + p.bytes > out.size()) return CUDA_ERROR_INVALID_VALUE;
-      std::memcpy(out.data() + p.offset, each[i], p.bytes);
-    }
-    return CUDA_SUCCESS;
-  }
-  const void* buffer = nullptr;
-  std::size_t bytes = 0;
-  for (void** pair = extra; pair && *pair != launch_parameter_end; pair += 2) {
-    if (*pair == launch_parameter_buffer) buffer = pair[1];
-    if (*pair == launch_parameter_bytes) bytes = *static_cast<const std::size_t*>(pair[1]);
-  }
-  if (facts.parameters.empty()) return CUDA_SUCCESS;
-  const wire::Parameter last = facts.parameters.back();
-  if (!buffer || bytes < last.offset + last.bytes) return CUDA_ERROR_INVALID_VALUE;
-  std::memcpy(out.data(), buffer, std::min(bytes, out.size()));
-  return CUDA_SUCCESS;
-}
 
 CUresult launch(const wire::Launch& how, CUfunction function, void** parameters, void** extra) {
   KernelWork work;
@@ -63,7 +39,7 @@ CUresult kernel_work(const wire::Launch& how, CUfunction function, void** parame
   if (!facts) return is_connected() ? CUDA_ERROR_INVALID_HANDLE : CUDA_ERROR_NOT_INITIALIZED;
   out.how = how;
   out.how.function = number_of(function);
-  return gather(*facts, parameters, extra, out.parameters);
+  return gather(facts->parameters, facts->parameter_bytes, parameters, extra, out.parameters);
 }
 
 TILESCOPE_CUDA cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,

@@ -12,57 +12,15 @@
 
 #include "app/cuda/connection.h"
 #include "app/cuda/contexts.h"
-#include "app/cuda/linked_texts.h"
+#include "app/cuda/images.h"
 
 namespace tilescope::standin {
-
-// What nvcc puts around a fat binary (crt/fatbinary_section.h): version 2 has others that are
-// linked with each other behind it, up to null.
-struct Wrapper {
-  std::uint32_t magic, version;
-  const void* data;
-  const void* const* linked;
-};
-
 namespace {
 
 std::mutex facts_mutex;
 std::map<CUfunction, std::shared_ptr<const FunctionFacts>>& all_facts() {
   static auto* const all = new std::map<CUfunction, std::shared_ptr<const FunctionFacts>>;
   return *all;
-}
-
-constexpr std::uint32_t wrapper_magic = 0x466243b1, fatbin_magic = 0xBA55ED50;
-constexpr std::uint32_t elf_magic = 0x464c457f;
-
-template <class T>
-T word_at(const void* from, std::size_t offset = 0) {
-  T value;
-  std::memcpy(&value, static_cast<const char*>(from) + offset, sizeof value);
-  return value;
-}
-
-// The fat binary's bytes, as its header says; PTX up to its end. Machine code goes as its magic
-// alone: all that will be said of it is that it is there.
-std::string_view image_at(const void* from) {
-  const auto* const text = static_cast<const char*>(from);
-  const auto magic = word_at<std::uint32_t>(from);
-  if (magic == fatbin_magic) {
-    return {text, word_at<std::uint16_t>(from, 6) + word_at<std::uint64_t>(from, 8)};
-  }
-  if (magic == elf_magic) return {text, sizeof magic};
-  return {text, std::strlen(text)};
-}
-
-std::vector<std::string_view> images_at(const void* from) {
-  if (word_at<std::uint32_t>(from) != wrapper_magic) return several_texts(image_at(from));
-  const auto wrapper = word_at<Wrapper>(from);
-  std::vector<std::string_view> out;
-  if (wrapper.version == 2 && wrapper.linked) {
-    for (const void* const* each = wrapper.linked; *each; ++each) out.push_back(image_at(*each));
-  }
-  if (out.empty() && wrapper.data) out.push_back(image_at(wrapper.data));
-  return out;
 }
 
 // The logs of a JIT: where they go, and how long they may be (CUjit_option).

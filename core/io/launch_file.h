@@ -16,7 +16,7 @@
 //     unwritten = [[0, 64], ...]     bytes; and stretches of bytes that nobody has written
 //     variables_at = 0x050000200000  where those of the PTX begin (before the tables)
 //     [[variable]]                   what a .global or .const variable holds, for its initial value
-//     name = "counter"               file = "counter.npy" (u8)
+//     name = "counter"               file = "counter.npy" (u8), expect = "counter_after.npy"
 //     [[arg]]                        the kernel's parameters in order, each one of
 //     buffer = "A"                   a pointer; offset = BYTES
 //     i32 = 256                      u8 i8 u16 i16 u32 i32 u64 i64 f16 bf16 f32 f64
@@ -66,7 +66,8 @@ struct PlannedBuffer {
 };
 
 struct PlannedVariable {
-  std::string name, file;  // u8, relative to the launch file
+  std::string name, file;             // u8, relative to the launch file
+  std::optional<std::string> expect;  // likewise: what it holds afterwards
   std::string where;
 };
 

@@ -145,11 +145,12 @@ class LaunchParser {
 
   void variable(const toml::table& table) {
     const std::string what = fmt::format("[[variable]] {}", file_.variables.size() + 1);
-    toml_.only(table, {"name", "file"}, what);
+    toml_.only(table, {"name", "file", "expect"}, what);
     PlannedVariable plan;
     plan.where = toml_.place(table.source());
     plan.name = toml_.text(table, "name", what).value_or("");
     plan.file = toml_.text(table, "file", what).value_or("");
+    plan.expect = toml_.text(table, "expect", what);
     if (plan.name.empty() || plan.file.empty()) {
       toml_.fail(table.source(),
                  fmt::format("{} has to have a name and a file; name = \"counter\", file = "
