@@ -48,10 +48,11 @@ std::string beginning(std::string_view name) {
 std::string demangled(std::string_view name) {
   int status = 0;
   const std::string text(name);
+  if (!name.starts_with("_Z")) return text;  // `d` alone would be a double
   const std::unique_ptr<char, decltype(&std::free)> readable(
       abi::__cxa_demangle(text.c_str(), nullptr, nullptr, &status), &std::free);
   if (status == 0 && readable) return readable.get();
-  const std::string known = name.starts_with("_Z") ? beginning(name) : "";
+  const std::string known = beginning(name);
   return known.empty() ? text : known;
 }
 

@@ -58,6 +58,12 @@ std::optional<Error> read_views(Options& options) {
         "without "
         "--sample-blocks, --stats, --record, --trace, --capture, --gui and --strict.");
   }
+  if (exec.samples && exec.profile.wanted()) {
+    return wrong(
+        "--sample-blocks leaves CTAs out, so that there is no time: use it without --stats, "
+        "--record "
+        "and --trace.");
+  }
   if (options.gui && !has_display()) {
     return Error{ErrorKind::no_device,
                  "--gui opens the window where a launch fails, and there is no display here: "
@@ -161,7 +167,7 @@ std::string figures_text(const SimulatedDevice& device) {
             ? fmt::format(", of whose time launching takes {}", sim::time_text(sum.launching()))
             : "";
     out +=
-        fmt::format("\n{}: {} launch{}{}\n{}", name, sum.launches(),
+        fmt::format("\n\n{}: {} launch{}{}\n{}", name, sum.launches(),
                     sum.launches() == 1 ? "" : "es", launching, sim::text(sum.take(), source_line));
   }
   return out;

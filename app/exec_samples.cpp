@@ -45,8 +45,11 @@ ExecSamples::Before ExecSamples::begin(const CapturedLaunch& c, bool whole,
 
 void ExecSamples::end(const Before& before, const sim::Machine& machine) {
   if (!before.samples && !before.doubted) return;
+  const auto reaches = [&](std::uint64_t base) {
+    return before.within.empty() || before.within.count(base) > 0;
+  };
   const auto forget = [&](std::uint64_t base) {
-    if (before.within.count(base)) unknown_.insert(base);
+    if (reaches(base)) unknown_.insert(base);
   };
   // Without the search for races nobody has asked what it may write.
   const bool asked = machine.options().races;
@@ -55,7 +58,7 @@ void ExecSamples::end(const Before& before, const sim::Machine& machine) {
     if (asked && !region.watched) continue;
     forget(region.base());
     // The host needs no call to look at it.
-    everything_ = everything_ || (before.within.count(region.base()) && is_hosts(region));
+    everything_ = everything_ || (reaches(region.base()) && is_hosts(region));
   }
   const ptx::WrittenMemory written = ptx::written_memory(machine.program());
   for (const std::uint64_t address : written.addresses) forget(address);

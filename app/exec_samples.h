@@ -30,7 +30,7 @@ class ExecSamples {
   struct Before {
     bool samples = false;            // not all of its blocks are to run
     bool doubted = false;            // it can reach what is unknown
-    std::set<std::uint64_t> within;  // where the regions begin that it can reach
+    std::set<std::uint64_t> within;  // where the regions begin that it can reach; none: unasked
   };
   // `whole`: its blocks meet each other, so that all have to run. Sets how many do.
   Before begin(const CapturedLaunch& launch, bool whole, sim::Options& options) const;

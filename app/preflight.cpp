@@ -90,9 +90,12 @@ struct Holdings {
   std::uint64_t images = 0;
   std::vector<Kernel> kernels;                   // of images with PTX
   std::map<std::string, std::uint64_t> refused;  // sentences, with how many images they are of
+  std::uint64_t without_ptx = 0;                 // images
+  std::set<std::uint32_t> chips;                 // that these are for
   bool runs() const {
-    return refused.empty() && std::all_of(kernels.begin(), kernels.end(),
-                                          [](const Kernel& k) { return k.refused.empty(); });
+    return refused.empty() && without_ptx == 0 &&
+           std::all_of(kernels.begin(), kernels.end(),
+                       [](const Kernel& k) { return k.refused.empty(); });
   }
 };
 
@@ -129,6 +132,8 @@ void look_at_ptx(std::string text, const std::string& name, const std::string& t
 // One fat binary: what a driver would take of it is the newest PTX that the chip runs.
 void look_at_image(std::vector<FatbinEntry> entries, const DeviceDescription& device,
                    const std::string& name, bool relocatable, Holdings& out) {
+  std::erase_if(entries, [](const FatbinEntry& e) { return e.kind == FatbinEntry::Kind::other; });
+  if (entries.empty()) return;
   ++out.images;
   std::stable_sort(entries.begin(), entries.end(),
                    [](const FatbinEntry& a, const FatbinEntry& b) { return a.chip > b.chip; });
@@ -144,14 +149,12 @@ void look_at_image(std::vector<FatbinEntry> entries, const DeviceDescription& de
     }
     if (wrong.empty()) wrong = target.error().sentence;
   }
-  if (wrong.empty()) {
-    std::string list;
-    for (const std::uint32_t chip : chips) {
-      list += fmt::format("{}sm_{}", list.empty() ? "" : ", ", chip);
-    }
-    wrong = fmt::format("machine code alone, for {}", list.empty() ? "no chip" : list);
+  if (!wrong.empty()) {
+    ++out.refused[wrong];
+    return;
   }
-  ++out.refused[wrong];
+  ++out.without_ptx;
+  out.chips.insert(chips.begin(), chips.end());
 }
 
 std::optional<Error> look_at_section(const ElfSection& section, const DeviceDescription& device,
@@ -268,7 +271,7 @@ class Preflight {
                    : fmt::format("  {} is refused: {}\n", short_name(k.name), k.refused);
       }
       if (told > most) out += fmt::format("  and {} more\n", told - most);
-      for (const auto& [why, images] : h.refused) {
+      for (const auto& [why, images] : refusals(h)) {
         out +=
             fmt::format("  {} image{} refused: {}\n", images, images == 1 ? " is" : "s are", why);
       }
@@ -277,9 +280,12 @@ class Preflight {
       out += fmt::format("{}: not found where the loader looks for it\n", name);
     }
     for (const std::string& sentence : broken_) out += sentence + "\n";
-    out += all_runs() ? "all of this runs here; what the program loads from files while it runs "
-                        "was not looked at\n"
-                      : "not all of this runs here\n";
+    const bool any =
+        std::any_of(found_.begin(), found_.end(), [](const Holdings& h) { return h.images > 0; });
+    out += !all_runs() ? "not all of this runs here"
+           : any       ? "all of this runs here"
+                       : "no kernels to look at";
+    out += "; what the program loads from files while it runs was not looked at\n";
     return out;
   }
 
@@ -293,7 +299,7 @@ class Preflight {
              {"target", k.target},
              {"refused", k.refused.empty() ? ordered_json(nullptr) : ordered_json(k.refused)}});
       }
-      for (const auto& [why, images] : h.refused) {
+      for (const auto& [why, images] : refusals(h)) {
         refused.push_back({{"images", images}, {"why", why}});
       }
       files.push_back({{"file", h.path},
@@ -309,6 +315,17 @@ class Preflight {
   }
 
  private:
+  static std::map<std::string, std::uint64_t> refusals(const Holdings& h) {
+    std::map<std::string, std::uint64_t> out = h.refused;
+    if (h.without_ptx == 0) return out;
+    std::string chips;
+    for (const std::uint32_t chip : h.chips) {
+      chips += fmt::format("{}sm_{}", chips.empty() ? "" : ", ", chip);
+    }
+    out[fmt::format("machine code alone, for {}", chips)] = h.without_ptx;
+    return out;
+  }
+
   // Where a library that `file` needs lies; empty: nowhere that is looked at.
   std::string library_at(const std::string& name, const std::string& file,
                          const ElfFile& elf) const {

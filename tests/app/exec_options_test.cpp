@@ -221,7 +221,7 @@ TEST_F(OptionsOfExec, AnEstimateRunsAFewBlocksOfLaunchesThatItDoesNotKnow) {
   const std::uint64_t out = buffer(1000);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(launch("number", 1000, {out}), DriverResult::success);
   EXPECT_EQ(sum("number").blocks, 5000u);
-  EXPECT_EQ(sum("number").blocks_run, 32u) << "of the first two";
+  EXPECT_EQ(sum("number").blocks_run, 128u) << "of the first two";
   EXPECT_GT(sum("number").here, 0);
   EXPECT_LT(sum("number").here, 60);
   EXPECT_NE(device_->summary().find("to simulate"), std::string::npos);

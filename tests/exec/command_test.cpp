@@ -106,6 +106,7 @@ TEST_F(ExecCommand, WhatCannotBeIsSaid) {
   refused({"--sample-blocks", "0"}, "--sample-blocks 0");
   refused({"--estimate", "--stats"}, "--estimate runs a few blocks");
   refused({"--estimate", "--sample-blocks", "3"}, "--estimate runs a few blocks");
+  refused({"--sample-blocks", "3", "--stats"}, "there is no time");
   refused({"--record", "a.tsr"}, "has room for one launch");
   refused({"--record-limit", "64MiB"}, "use them with --record");
   refused({"--stats", "--record-limit", "1"}, "--record-limit 1");
