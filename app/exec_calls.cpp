@@ -10,8 +10,6 @@ namespace tilescope {
 namespace {
 
 constexpr std::uint64_t all_streams = ~std::uint64_t{0};
-constexpr std::uint64_t legacy_stream = 1,
-                        per_thread_stream = 2;      // CU_STREAM_LEGACY, ..._PER_THREAD
 constexpr std::uint32_t non_blocking = 1;           // CU_STREAM_NON_BLOCKING
 constexpr std::uint32_t disable_timing = 2;         // CU_EVENT_DISABLE_TIMING
 constexpr std::uint64_t shared_by_default = 49152;  // a block's, unless the function asks for more
@@ -87,6 +85,26 @@ ExecCalls::Row ExecCalls::row_of(wire::Call call) {
       return {&ExecCalls::copy_within};
     case Call::fill:
       return {&ExecCalls::fill};
+    case Call::reserve:
+      return {&ExecCalls::reserve};
+    case Call::unreserve:
+      return {&ExecCalls::unreserve};
+    case Call::physical_create:
+      return {&ExecCalls::physical_create};
+    case Call::physical_release:
+      return {&ExecCalls::physical_release};
+    case Call::physical_find:
+      return {&ExecCalls::physical_find};
+    case Call::map:
+      return {&ExecCalls::map};
+    case Call::unmap:
+      return {&ExecCalls::unmap};
+    case Call::access_set:
+      return {&ExecCalls::access_set};
+    case Call::access_get:
+      return {&ExecCalls::access_get};
+    case Call::retain:
+      return {&ExecCalls::retain};
     case Call::stream_create:
       return {&ExecCalls::stream_create};
     case Call::stream_destroy:
@@ -169,6 +187,7 @@ DriverResult ExecCalls::launch(wire::Reader& in, CallAnswer&) {
   request.parameters.assign(bytes, bytes + parameters.size());
   request.stream = *on;
   request.cooperative = how.cooperative;
+  request.begins_early = how.programmatic;
   if (request.grid.count() == 0 || request.block.count() == 0) return DriverResult::invalid_value;
   const std::uint64_t fixed = how.dynamic_shared ? shared_bytes(*f) : 0;
   const auto asked = f->attributes.find(function_attribute::max_dynamic_shared);
@@ -214,17 +233,18 @@ DriverResult ExecCalls::synchronize(wire::Reader& in, CallAnswer& answer) {
 // ---- streams ------------------------------------------------------------------------------------
 
 std::optional<std::uint64_t> ExecCalls::stream(std::uint64_t handle) {
-  if (handle == 0 || handle == legacy_stream) return 0;
-  if (handle == per_thread_stream && !std::exchange(per_thread_used_, true)) {
+  if (handle == 0) return 0;
+  const bool is_known = streams_.count(handle) > 0;
+  if (!is_known && wire::is_thread_stream(handle)) {  // nobody makes those
+    streams_[handle] = {};
     device_.order().add_stream(handle);
+    return handle;
   }
-  if (handle == per_thread_stream || streams_.count(handle)) return handle;
-  return {};
+  return is_known ? std::optional(handle) : std::nullopt;
 }
 
 void ExecCalls::order(std::uint64_t of) {
   if (of == 0) {
-    device_.wait(0, device_.time_of(per_thread_stream));
     for (const auto& [handle, each] : streams_) {
       if (each.blocking) device_.wait(0, device_.time_of(handle));
     }
@@ -236,10 +256,12 @@ void ExecCalls::order(std::uint64_t of) {
 
 DriverResult ExecCalls::stream_create(wire::Reader& in, CallAnswer& answer) {
   const auto flags = in.get<std::uint32_t>();
-  if (flags > non_blocking) return DriverResult::invalid_value;
+  const auto priority = in.get<std::int32_t>();
+  if (flags > non_blocking && flags != wire::graph_lane) return DriverResult::invalid_value;
   const std::uint64_t handle = new_handle();
-  streams_[handle].blocking = flags != non_blocking;
-  device_.order().add_stream(handle, flags != non_blocking);
+  streams_[handle].blocking = flags == 0;
+  device_.order().add_stream(handle, flags == 0);
+  if (flags == wire::graph_lane) device_.name_lane(handle, priority);
   answer.out.put(handle);
   return DriverResult::success;
 }

@@ -67,6 +67,11 @@ class SharedMemory {
 
  private:
   SharedMemory() = default;
+  struct Extent {
+    std::uint64_t begin = 0, end = 0;
+  };
+  // The first pages at or behind this that somebody has touched, up to the next that nobody has.
+  Extent pages_from(std::uint64_t at) const;
   int file_ = -1;
   std::byte* bytes_ = nullptr;
   std::uint64_t address_ = 0, size_ = 0;
@@ -102,6 +107,17 @@ class ExecCalls {
   };
   struct Stream {
     bool blocking = true;  // works before and behind the default stream
+  };
+  struct Physical {
+    std::uint64_t bytes = 0;
+    std::uint32_t handles = 0;           // CUmemAllocationHandleType, as it was asked for
+    std::uint32_t uses = 1;              // of its handle
+    bool mapped = false;                 // lies somewhere
+    std::optional<sim::Region> waiting;  // its bytes, while nobody may access them
+  };
+  struct Mapping {
+    std::uint64_t bytes = 0, memory = 0;
+    std::uint32_t access = 0;  // CUmemAccess_flags
   };
 
   // exec_calls.cpp
@@ -141,6 +157,21 @@ class ExecCalls {
   DriverResult fill(wire::Reader& in, CallAnswer& answer);
   DriverResult tensor_map(wire::Reader& in, CallAnswer& answer);
 
+  // exec_mappings.cpp
+  DriverResult reserve(wire::Reader& in, CallAnswer& answer);
+  DriverResult unreserve(wire::Reader& in, CallAnswer& answer);
+  DriverResult physical_create(wire::Reader& in, CallAnswer& answer);
+  DriverResult physical_release(wire::Reader& in, CallAnswer& answer);
+  DriverResult physical_find(wire::Reader& in, CallAnswer& answer);
+  DriverResult map(wire::Reader& in, CallAnswer& answer);
+  DriverResult unmap(wire::Reader& in, CallAnswer& answer);
+  DriverResult access_set(wire::Reader& in, CallAnswer& answer);
+  DriverResult access_get(wire::Reader& in, CallAnswer& answer);
+  DriverResult retain(wire::Reader& in, CallAnswer& answer);
+  std::vector<std::uint64_t> mapped_in(std::uint64_t address, std::uint64_t bytes) const;
+  void end_physical(std::uint64_t handle);
+  void give_access(std::uint64_t address, std::uint32_t flags);
+
   // exec_devices.cpp
   DriverResult device_name(wire::Reader& in, CallAnswer& answer);
   DriverResult device_attribute(wire::Reader& in, CallAnswer& answer);
@@ -170,8 +201,10 @@ class ExecCalls {
   std::map<std::uint64_t, Stream> streams_;
   std::map<std::uint64_t, Event> events_;
   std::map<std::uint64_t, std::unique_ptr<SharedMemory>> shared_;  // by address
-  std::vector<std::string> missed_;                                // names that were told
-  bool per_thread_used_ = false;                                   // the stream of that name
+  std::map<std::uint64_t, std::uint64_t> reserved_;                // bytes, by address
+  std::map<std::uint64_t, Physical> physical_;
+  std::map<std::uint64_t, Mapping> mapped_;  // by address
+  std::vector<std::string> missed_;          // names that were told
   int modules_ = 0, allocations_ = 0;
   std::set<std::string> refused_;  // why modules were: said once
 };

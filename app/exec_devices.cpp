@@ -52,6 +52,8 @@ constexpr ChipLimit chip_limits[] = {
     {91, 1},                     // registered memory at its own address
     {95, 1},                     // cooperative launch
     {98, 1},          {99, 1},   // registering the host's memory
+    {102, 1},                    // virtual memory management
+    {109, 134217728},            // the largest window of L2 with a policy
     {115, 1},                    // pools
     {126, 4},         {129, 1},  // pointers to functions are the same everywhere
 };
@@ -109,6 +111,9 @@ DriverResult ExecCalls::device_attribute(wire::Reader& in, CallAnswer& answer) {
       break;
     case 106:
       value = number(d.blocks);
+      break;
+    case 108:  // what of L2 may persist
+      value = number(d.times.l2_size * (d.major >= 9 ? 0.625 : 0.75));
       break;
     case 111:
       value = number(d.reserved);

@@ -27,11 +27,11 @@ std::optional<std::uint64_t> bytes_of(const Rows& r) {
   return plane * r.planes;
 }
 
-// Whether each of its rows lies within one allocation.
+// Whether each of its rows lies within allocations.
 bool is_there(const sim::DeviceMemory& memory, const Rows& r, std::uint64_t row_bytes) {
   for (std::uint64_t plane = 0; plane < r.planes; ++plane) {
     for (std::uint64_t row = 0; row < r.rows; ++row) {
-      if (!memory.find(r.at(row, plane), row_bytes)) return false;
+      if (!memory.holds(r.at(row, plane), row_bytes)) return false;
     }
   }
   return true;
@@ -61,24 +61,43 @@ SharedMemory::~SharedMemory() {
   if (file_ >= 0) ::close(file_);
 }
 
-// Page by page, so that of what the host leaves as it is the device still knows who wrote it.
+// The file has pages from the first time on that somebody touches them: what lies in others nobody
+// has written. So nothing here may touch a page that it finds missing, but to write it.
+SharedMemory::Extent SharedMemory::pages_from(std::uint64_t at) const {
+  const off_t begin = ::lseek(file_, static_cast<off_t>(at), SEEK_DATA);
+  if (begin < 0) return {size_, size_};  // there are no more
+  const off_t end = ::lseek(file_, begin, SEEK_HOLE);
+  return {static_cast<std::uint64_t>(begin),
+          end < 0 ? size_ : std::min(size_, static_cast<std::uint64_t>(end))};
+}
+
+// Page by page, so that of what the host leaves as it is the device still knows who wrote it. A
+// page that the host has touched is written, all of it: that a byte of it is what it was says
+// nothing.
 void SharedMemory::to_device(sim::DeviceMemory& memory) const {
   const sim::Region* const region = memory.find(address_);
   if (!region) return;
-  for (std::uint64_t at = 0; at < size_; at += page_bytes) {
-    const std::uint64_t n = std::min(page_bytes, size_ - at);
-    if (std::memcmp(region->data() + at, bytes_ + at, n) != 0 || region->any_undefined(at, n)) {
-      memory.copy_in(address_ + at, bytes_ + at, n);
+  for (Extent there = pages_from(0); there.begin < size_; there = pages_from(there.end)) {
+    for (std::uint64_t at = there.begin; at < there.end; at += page_bytes) {
+      const std::uint64_t n = std::min(page_bytes, size_ - at);
+      if (std::memcmp(region->data() + at, bytes_ + at, n) != 0 || region->any_undefined(at, n)) {
+        memory.copy_in(address_ + at, bytes_ + at, n);
+      }
     }
+    if (there.end >= size_) break;
   }
 }
 
 void SharedMemory::to_host(const sim::DeviceMemory& memory) const {
+  static constexpr std::byte zeros[page_bytes] = {};
   const sim::Region* const region = memory.find(address_);
   if (!region) return;
+  Extent there = pages_from(0);
   for (std::uint64_t at = 0; at < size_; at += page_bytes) {
     const std::uint64_t n = std::min(page_bytes, size_ - at);
-    if (std::memcmp(region->data() + at, bytes_ + at, n) != 0) {
+    if (at >= there.end && there.end < size_) there = pages_from(at);
+    const std::byte* const now = at >= there.begin ? bytes_ + at : zeros;
+    if (std::memcmp(region->data() + at, now, n) != 0) {
       std::memcpy(bytes_ + at, region->data() + at, n);
     }
   }
@@ -94,13 +113,27 @@ void ExecCalls::shared_to_host() {
 // ---- to have and to give back -------------------------------------------------------------------
 
 DriverResult ExecCalls::allocate(wire::Reader& in, CallAnswer& answer) {
-  const auto bytes = in.get<std::uint64_t>();
+  const auto bytes = in.get<std::uint64_t>(), at = in.get<std::uint64_t>();
   const auto on = stream(in.get<std::uint64_t>());
   if (!on) return DriverResult::invalid_handle;
   if (bytes == 0) return DriverResult::invalid_value;
-  const auto address = device_.memory().allocate(bytes, std::to_string(++allocations_));
+  sim::DeviceMemory& memory = device_.memory();
+  std::optional<std::uint64_t> address = at;
+  const std::string name = std::to_string(++allocations_);
+  if (!at) {
+    address = memory.allocate(bytes, name);
+  } else if (memory.claim(bytes)) {
+    sim::Region region(sim::Region::Kind::buffer, name, at, std::vector<std::byte>(bytes));
+    region.make_undefined();
+    if (!memory.attach(std::move(region))) {
+      memory.disclaim(bytes);
+      return DriverResult::invalid_value;
+    }
+  } else {
+    address.reset();
+  }
   if (!address) return DriverResult::out_of_memory;
-  device_.memory().find(*address)->about = "device memory";
+  memory.find(*address)->about = "device memory";
   answer.out.put(*address);
   return DriverResult::success;
 }
@@ -141,6 +174,7 @@ DriverResult ExecCalls::release(wire::Reader& in, CallAnswer&) {
   const auto address = in.get<std::uint64_t>();
   in.get<std::uint64_t>();
   if (in.get<bool>()) device_.order().host_waited_for_all();
+  if (mapped_.count(address)) return DriverResult::invalid_value;  // it is unmapped
   shared_.erase(address);
   return device_.memory().release(address) ? DriverResult::success : DriverResult::invalid_value;
 }

@@ -14,6 +14,7 @@
 #include "app/heartbeat.h"
 #include "app/reports.h"
 #include "core/run/fit_launch.h"
+#include "core/sim/machine/early.h"
 #include "core/sim/machine/grid.h"
 #include "core/sim/machine/machine.h"
 
@@ -133,6 +134,14 @@ SimulatedDevice::SimulatedDevice(ExecOptions options, Terminal& terminal)
 
 SimulatedDevice::Loading SimulatedDevice::load(Program program) {
   if (faulted()) return {failed_, 0, ""};
+  // A program that may launch early: the launch before it is to be known by then.
+  const auto may = [](std::string_view ptx) {
+    return ptx.find("griddepcontrol") != std::string_view::npos;
+  };
+  if (may(program.ptx) || std::any_of(program.linked.begin(), program.linked.end(),
+                                      [&](const auto& each) { return may(each.ptx); })) {
+    order_.expect_early_launches();
+  }
   Outcome<std::shared_ptr<sim::Module>> module = sim::Module::load(std::move(program), memory_);
   if (!module.ok()) {
     const Error& e = module.error();
@@ -243,6 +252,10 @@ DriverResult SimulatedDevice::launch(const Request& request) {
     const bool unsupported = e.kind == ErrorKind::unsupported;
     return unsupported ? DriverResult::not_supported : DriverResult::invalid_value;
   }
+  if (request.begins_early) {
+    order_.expect_early_launches();
+    sim::tell_early(*machine);
+  }
   const double loaded = computed();
   RunState state = RunState::running;
   if (!skips) {
@@ -256,9 +269,10 @@ DriverResult SimulatedDevice::launch(const Request& request) {
   printed_ += machine->printed();
   std::vector<Report> reports = machine->reports();
   if (state == RunState::done) {
-    std::vector<Report> between =
-        races(request.stream, fmt::format("{} (launch {})", request.entry, number), request.entry,
-              machine->take_accesses(), &*machine);
+    std::vector<Report> between = races(
+        request.stream, fmt::format("{} (launch {})", request.entry, number), request.entry,
+        machine->take_accesses(), &*machine,
+        request.begins_early ? sim::WorkOrder::Kind::early_launch : sim::WorkOrder::Kind::launch);
     std::move(between.begin(), between.end(), std::back_inserter(reports));
   }
   // What cannot be judged is no fault, and ends nothing.
@@ -382,9 +396,9 @@ void SimulatedDevice::keep(const std::vector<Report>& reports) {
 
 std::vector<Report> SimulatedDevice::races(std::uint64_t stream, const std::string& what,
                                            std::string_view kernel, sim::AccessLog accesses,
-                                           const sim::Machine* machine) {
+                                           const sim::Machine* machine, sim::WorkOrder::Kind sort) {
   std::vector<Report> out;
-  for (const sim::WorkOrder::Race& race : order_.add(stream, what, std::move(accesses))) {
+  for (const sim::WorkOrder::Race& race : order_.add(stream, what, std::move(accesses), sort)) {
     const std::uint64_t at = race.meeting.at;
     Report r;
     r.weight = Weight::hazard;
@@ -406,18 +420,40 @@ std::vector<Report> SimulatedDevice::races(std::uint64_t stream, const std::stri
     }
     r.site.kernel = kernel;
     r.sentence = fmt::format(
-        "{} {} {}, and {} {} it, and nothing orders the two: neither waits for "
-        "the other",
-        what, race.meeting.writes ? "writes" : "reads", place, race.earlier.name,
-        race.meeting.other_writes ? "writes" : "reads");
-    r.expected = "one stream for both, an event that the later one waits for, or a host that waits";
-    r.found = fmt::format("streams {} and {}, either could be first", stream, race.earlier.stream);
+        "{} {} {}{}, and {} {} it, and nothing orders the two: {}", what,
+        race.meeting.writes ? "writes" : "reads", place,
+        race.early ? " before it has executed griddepcontrol.wait" : "", race.earlier.name,
+        race.meeting.other_writes ? "writes" : "reads",
+        race.early ? "it may begin before that one has ended" : "neither waits for the other");
+    say_order(stream, race, r);
     // However often a loop launches them.
     const auto kind = [](std::string_view name) { return name.substr(0, name.find(" (")); };
     r.pair = fmt::format("{}, then {}", kind(race.earlier.name), kind(what));
     out.push_back(std::move(r));
   }
   return out;
+}
+
+void SimulatedDevice::say_order(std::uint64_t stream, const sim::WorkOrder::Race& race,
+                                Report& report) const {
+  const auto lane = lanes_.find(stream), other = lanes_.find(race.earlier.stream);
+  const auto name = [&](std::uint64_t of, const auto& at) {
+    return at == lanes_.end() ? fmt::format("stream {}", of) : fmt::format("graph {}", at->second);
+  };
+  if (race.early) {
+    report.expected =
+        "griddepcontrol.wait (cudaGridDependencySynchronize) before the first access to what the "
+        "launch before it uses";
+    report.found = "programmatic stream serialization: the second launch may begin early";
+  } else if (lane != lanes_.end() && other != lanes_.end() && lane->second == other->second) {
+    report.expected = "an edge of the graph that leads from one to the other";
+    report.found = "nodes of one graph without one, either could be first";
+  } else {
+    report.expected =
+        "one stream for both, an event that the later one waits for, or a host that waits";
+    report.found = fmt::format("{} and {}, either could be first", name(stream, lane),
+                               name(race.earlier.stream, other));
+  }
 }
 
 void SimulatedDevice::use(std::uint64_t stream, std::string what, std::uint64_t address,

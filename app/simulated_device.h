@@ -92,6 +92,7 @@ class SimulatedDevice {
     std::vector<std::byte> parameters;
     std::uint64_t stream = 0;
     bool cooperative = false;  // its blocks may wait for each other
+    bool begins_early = false;  // before the launch before it has ended (griddepcontrol.wait)
   };
   DriverResult launch(const Request& request);
   // What kernels have printed since the last call.
@@ -109,6 +110,8 @@ class SimulatedDevice {
   // ---- order between streams ----
   // The server tells it of streams, events and waits.
   sim::WorkOrder& order() { return order_; }
+  // A stream in which nodes of a graph go; the graph's number.
+  void name_lane(std::uint64_t stream, std::int32_t graph) { lanes_[stream] = graph; }
   // A copy or fill of a stream ("a copy to the host") uses [address, address + bytes).
   void use(std::uint64_t stream, std::string what, std::uint64_t address, std::uint64_t bytes,
            bool writes);
@@ -161,7 +164,10 @@ class SimulatedDevice {
   void note_made_of_nothing(const sim::Machine& machine);
   // What a work of a stream has in no order with others: a hazard. `machine`: of a launch.
   std::vector<Report> races(std::uint64_t stream, const std::string& what, std::string_view kernel,
-                            sim::AccessLog accesses, const sim::Machine* machine);
+                            sim::AccessLog accesses, const sim::Machine* machine,
+                            sim::WorkOrder::Kind sort = sim::WorkOrder::Kind::other);
+  // What orders the two works of a race would need, and where they are.
+  void say_order(std::uint64_t stream, const sim::WorkOrder::Race& race, Report& report) const;
 
   ExecOptions options_;
   Terminal& terminal_;
@@ -179,7 +185,8 @@ class SimulatedDevice {
   };
   std::map<std::uint64_t, Undefined> undefined_;
   sim::WorkOrder order_;
-  std::map<std::uint64_t, double> times_;  // of streams
+  std::map<std::uint64_t, double> times_;        // of streams
+  std::map<std::uint64_t, std::int32_t> lanes_;  // streams that are: the graph's number
   std::map<std::string, KernelSum, std::less<>> kernels_;
   std::vector<Report> reports_;
   std::vector<std::uint64_t> silenced_;  // by each rule of the suppressions

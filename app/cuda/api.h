@@ -43,6 +43,9 @@ enum CUresult : int {
   CUDA_ERROR_NOT_SUPPORTED = 801,
 };
 
+inline constexpr unsigned disable_timing = 2;                      // CU_EVENT_DISABLE_TIMING
+inline constexpr unsigned record_external = 1, wait_external = 1;  // CU_EVENT_..._EXTERNAL
+
 // CUstream: those that always exist.
 inline CUstream stream_legacy() {
   return reinterpret_cast<CUstream>(1);
@@ -94,9 +97,20 @@ struct CUDA_MEMCPY3D {
 };
 static_assert(sizeof(CUDA_MEMCPY3D) == 200);
 
+struct CUaccessPolicyWindow {
+  void* base;
+  std::size_t bytes;
+  float hit_ratio;
+  int hit, miss;  // CUaccessProperty
+};
 union CUlaunchAttributeValue {
   unsigned cluster[3];
   int number;
+  CUaccessPolicyWindow window;
+  struct {
+    CUevent event;
+    int flags;
+  } event;
   char bytes[64];
 };
 struct CUlaunchAttribute {
@@ -105,10 +119,16 @@ struct CUlaunchAttribute {
   CUlaunchAttributeValue value;
 };
 enum CUlaunchAttributeID : int {
+  attribute_access_policy_window = 1,
   attribute_cooperative = 2,
+  attribute_synchronization_policy = 3,
   attribute_cluster_dimension = 4,
   attribute_programmatic_stream_serialization = 6,
+  attribute_programmatic_event = 7,
   attribute_priority = 8,
+  attribute_sync_domain_map = 9,
+  attribute_sync_domain = 10,
+  attribute_launch_completion_event = 12,
 };
 struct CUlaunchConfig {
   unsigned grid[3], block[3], sharedMemBytes;

@@ -4,8 +4,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 #include "app/cuda/api.h"
+#include "app/cuda/streams.h"
 #include "app/cuda/wire.h"
 
 namespace tilescope::standin {
@@ -68,6 +70,7 @@ CUresult not_supported(std::string_view name);
 // A handle and its number.
 template <class Handle>
 std::uint64_t number_of(Handle handle) {
+  if constexpr (std::is_same_v<Handle, CUstream>) handle = own_stream(handle);
   return reinterpret_cast<std::uint64_t>(handle);
 }
 template <class Handle>

@@ -235,7 +235,16 @@ int cache_config = 0, shared_config = 0;
 }  // namespace
 
 TILESCOPE_CUDA cuCtxSetLimit(int limit, std::size_t value) {
+  constexpr int persisting = 6, most_persisting = 108;  // CU_LIMIT_..., CU_DEVICE_ATTRIBUTE_...
   if (limit < 0 || limit >= static_cast<int>(limits.size())) return CUDA_ERROR_INVALID_VALUE;
+  if (!current_context()) return CUDA_ERROR_INVALID_CONTEXT;
+  if (limit == persisting) {
+    std::int32_t most = 0;
+    const CUresult result =
+        Question(Call::device_attribute).with(std::int32_t{most_persisting}).ask(&most);
+    if (result) return result;
+    if (value > static_cast<std::size_t>(most)) return CUDA_ERROR_INVALID_VALUE;
+  }
   limits[static_cast<std::size_t>(limit)] = value;
   return CUDA_SUCCESS;
 }

@@ -25,10 +25,11 @@ TILESCOPE_CUDA cuDriverGetVersion(int* version) {
   return CUDA_SUCCESS;
 }
 
-TILESCOPE_CUDA cuGetProcAddress_v2(const char* name, void** function, int version, std::uint64_t,
-                                   int* status) {
-  if (!name || !function) return CUDA_ERROR_INVALID_VALUE;
-  const FoundCall found = find_call(name, version);
+TILESCOPE_CUDA cuGetProcAddress_v2(const char* name, void** function, int version,
+                                   std::uint64_t flags, int* status) {
+  constexpr std::uint64_t per_thread = 2;  // CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM
+  if (!name || !function || flags > per_thread) return CUDA_ERROR_INVALID_VALUE;
+  const FoundCall found = find_call(name, version, flags == per_thread);
   *function = found.address;
   if (status)
     *status = found.address ? 0 : found.too_new ? 2 : 1;  // CUdriverProcAddressQueryResult

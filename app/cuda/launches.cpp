@@ -7,21 +7,17 @@
 #include "app/cuda/modules.h"
 
 namespace tilescope::standin {
+
+TILESCOPE_CUDA cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags);
+TILESCOPE_CUDA cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags);
+
 namespace {
 
-CUresult launch(const wire::Launch& how, CUfunction function, void** parameters, void** extra) {
-  KernelWork work;
-  if (const CUresult wrong = kernel_work(how, function, parameters, extra, work)) return wrong;
-  return give(handle_of<CUstream>(how.stream), NodeKind::kernel, work);
-}
-
-wire::Launch shape(const unsigned (&grid)[3], const unsigned (&block)[3], unsigned shared,
-                   CUstream stream) {
+wire::Launch shape(const unsigned (&grid)[3], const unsigned (&block)[3], unsigned shared) {
   wire::Launch how;
   std::memcpy(how.grid, grid, sizeof how.grid);
   std::memcpy(how.block, block, sizeof how.block);
   how.dynamic_shared = shared;
-  how.stream = number_of(stream);
   return how;
 }
 
@@ -33,6 +29,28 @@ CUresult KernelWork::operator()(CUstream stream) const {
   return Question(Call::launch).with(now).with_text(parameters).ask();
 }
 
+CUresult do_work(NodeKind kind, const NodeWork& work, CUstream stream) {
+  struct Do {
+    NodeKind kind;
+    CUstream stream;
+    CUresult operator()(std::monostate) const { return CUDA_SUCCESS; }
+    CUresult operator()(const KernelWork& w) const { return w(stream); }
+    CUresult operator()(const CUDA_MEMCPY3D& w) const { return copy_now(w, stream); }
+    CUresult operator()(const FillNode& w) const { return fill_now(w, stream); }
+    CUresult operator()(const HostNode& w) const {
+      w.function(w.data);
+      return CUDA_SUCCESS;
+    }
+    CUresult operator()(const EventNode& w) const {
+      return kind == NodeKind::event_wait ? cuStreamWaitEvent(stream, w.event, 0)
+                                          : cuEventRecordWithFlags(w.event, stream, 0);
+    }
+    CUresult operator()(const AllocationNode& w) const { return allocate_there(w, stream); }
+    CUresult operator()(const ReleaseNode& w) const { return release_now(w, stream); }
+  };
+  return std::visit(Do{kind, stream}, work);
+}
+
 CUresult kernel_work(const wire::Launch& how, CUfunction function, void** parameters, void** extra,
                      KernelWork& out) {
   const auto facts = facts_of(function);
@@ -42,43 +60,94 @@ CUresult kernel_work(const wire::Launch& how, CUfunction function, void** parame
   return gather(facts->parameters, facts->parameter_bytes, parameters, extra, out.parameters);
 }
 
+void tell_attribute(KernelWork& work, int id, const CUlaunchAttributeValue& value) {
+  switch (id) {
+    case attribute_cooperative:
+      work.how.cooperative = value.number != 0;
+      break;
+    case attribute_cluster_dimension:
+      std::memcpy(work.how.cluster, value.cluster, sizeof work.how.cluster);
+      break;
+    case attribute_programmatic_stream_serialization:
+      work.how.programmatic = value.number != 0;
+      break;
+    default:  // hints: priorities, domains, windows of L2
+      break;
+  }
+  for (CUlaunchAttribute& each : work.attributes) {
+    if (each.id != id) continue;
+    each.value = value;
+    return;
+  }
+  CUlaunchAttribute fresh{};
+  fresh.id = id, fresh.value = value;
+  work.attributes.push_back(fresh);
+}
+
+namespace {
+
+CUresult launch(const wire::Launch& how, CUfunction function, void** parameters, void** extra,
+                CUstream stream, const CUlaunchAttribute* attributes, unsigned count) {
+  KernelWork work;
+  if (const CUresult wrong = kernel_work(how, function, parameters, extra, work)) return wrong;
+  for (unsigned i = 0; i < count; ++i) {
+    tell_attribute(work, attributes[i].id, attributes[i].value);
+  }
+  if (const CUresult wrong = give(stream, NodeKind::kernel, std::move(work))) return wrong;
+  // Events that the kernel's blocks set off together, at the latest at its end, which is when they
+  // are recorded here.
+  for (unsigned i = 0; i < count; ++i) {
+    if (attributes[i].id != attribute_programmatic_event &&
+        attributes[i].id != attribute_launch_completion_event) {
+      continue;
+    }
+    const CUresult wrong = cuEventRecordWithFlags(attributes[i].value.event.event, stream, 0);
+    if (wrong) return wrong;
+  }
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
 TILESCOPE_CUDA cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
                               unsigned grid_z, unsigned block_x, unsigned block_y, unsigned block_z,
                               unsigned shared, CUstream stream, void** parameters, void** extra) {
-  return launch(shape({grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, stream),
-                function, parameters, extra);
+  return launch(shape({grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared), function,
+                parameters, extra, stream, nullptr, 0);
 }
 
 TILESCOPE_CUDA cuLaunchCooperativeKernel(CUfunction function, unsigned grid_x, unsigned grid_y,
                                          unsigned grid_z, unsigned block_x, unsigned block_y,
                                          unsigned block_z, unsigned shared, CUstream stream,
                                          void** parameters) {
-  wire::Launch how = shape({grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared, stream);
-  how.cooperative = 1;
-  return launch(how, function, parameters, nullptr);
+  CUlaunchAttribute cooperative{};
+  cooperative.id = attribute_cooperative, cooperative.value.number = 1;
+  return launch(shape({grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared), function,
+                parameters, nullptr, stream, &cooperative, 1);
 }
+
+namespace {
+CUresult launch_in(const CUlaunchConfig* config, CUfunction function, void** parameters,
+                   void** extra, CUstream stream) {
+  if (!config || (config->numAttrs && !config->attrs)) return CUDA_ERROR_INVALID_VALUE;
+  for (unsigned i = 0; i < config->numAttrs; ++i) {
+    if (config->attrs[i].id != attribute_access_policy_window) continue;
+    if (const CUresult wrong = window_wrong(config->attrs[i].value.window)) return wrong;
+  }
+  return launch(shape(config->grid, config->block, config->sharedMemBytes), function, parameters,
+                extra, stream, config->attrs, config->numAttrs);
+}
+}  // namespace
 
 TILESCOPE_CUDA cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function,
                                 void** parameters, void** extra) {
-  if (!config || (config->numAttrs && !config->attrs)) return CUDA_ERROR_INVALID_VALUE;
-  wire::Launch how = shape(config->grid, config->block, config->sharedMemBytes, config->hStream);
-  for (unsigned i = 0; i < config->numAttrs; ++i) {
-    const CUlaunchAttribute& attribute = config->attrs[i];
-    switch (attribute.id) {
-      case attribute_cooperative:
-        how.cooperative = attribute.value.number != 0;
-        break;
-      case attribute_cluster_dimension:
-        std::memcpy(how.cluster, attribute.value.cluster, sizeof how.cluster);
-        break;
-      case attribute_programmatic_stream_serialization:
-        how.programmatic = attribute.value.number != 0;
-        break;
-      default:  // hints: priorities, domains, windows of L2
-        break;
-    }
-  }
-  return launch(how, function, parameters, extra);
+  return launch_in(config, function, parameters, extra, config ? config->hStream : nullptr);
+}
+// Its stream stands in `config`.
+TILESCOPE_CUDA cuLaunchKernelEx_ptsz(const CUlaunchConfig* config, CUfunction function,
+                                     void** parameters, void** extra) {
+  return launch_in(config, function, parameters, extra,
+                   config && config->hStream ? config->hStream : stream_per_thread());
 }
 
 TILESCOPE_CUDA cuOccupancyMaxActiveClusters(int* clusters, CUfunction function,
@@ -110,14 +179,12 @@ TILESCOPE_CUDA cuOccupancyMaxPotentialClusterSize(int* largest, CUfunction funct
 // All that came before has been done.
 TILESCOPE_CUDA cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) {
   if (!function) return CUDA_ERROR_INVALID_VALUE;
-  return give(stream, NodeKind::host, [=](CUstream) {
-    function(data);
-    return CUDA_SUCCESS;
-  });
+  return give(stream, NodeKind::host, HostNode{function, data});
 }
 TILESCOPE_CUDA cuStreamAddCallback(CUstream stream, CUstreamCallback function, void* data,
                                    unsigned) {
   if (!function) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult wrong = spoil_capture(stream)) return wrong;
   function(stream, CUDA_SUCCESS, data);
   return CUDA_SUCCESS;
 }

@@ -37,8 +37,29 @@ bool forget(std::uint64_t address, bool kept) {
   return true;
 }
 
+// What nodes of graphs have allocated and nobody has given back yet, by address.
+struct GraphMemory {
+  std::map<std::uint64_t, std::uint64_t> there;
+  std::uint64_t used = 0, most = 0;               // bytes
+  std::uint64_t reserved = 0, reserved_most = 0;  // kept for later launches, until it is trimmed
+};
+std::mutex graph_memory_mutex;
+GraphMemory& graph_memory() {
+  static auto* const all = new GraphMemory;
+  return *all;
+}
+
 CUresult release(std::uint64_t address, CUstream stream, bool waits) {
   forget(address, false);
+  {
+    const std::lock_guard lock(graph_memory_mutex);
+    GraphMemory& memory = graph_memory();
+    const auto found = memory.there.find(address);
+    if (found != memory.there.end()) {
+      memory.used -= found->second;
+      memory.there.erase(found);
+    }
+  }
   return Question(Call::release).with(address).with(number_of(stream)).with(waits).ask();
 }
 
@@ -145,22 +166,42 @@ CUresult do_copy(const Rows& to, const Rows& from, CUstream on, bool waits) {
   return Question(Call::synchronize).with(stream).ask();
 }
 
-CUresult copy(const Rows& to, const Rows& from, CUstream stream, bool waits) {
-  return give(stream, NodeKind::copy, [=](CUstream on) { return do_copy(to, from, on, waits); });
-}
-
 // In pieces, so that no message is larger than that.
-CUresult copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, CUstream stream,
-              bool waits) {
+CUresult do_copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, CUstream stream,
+                 bool waits) {
   constexpr std::uint64_t most = std::uint64_t{64} << 20;
-  if (bytes > 0 && (!to || !from)) return CUDA_ERROR_INVALID_VALUE;
   for (std::uint64_t done = 0; done < bytes; done += most) {
     Rows a, b;
     a.address = to + done, b.address = from + done;
     a.bytes = b.bytes = std::min(most, bytes - done);
-    if (const CUresult result = copy(a, b, stream, waits)) return result;
+    if (const CUresult result = do_copy(a, b, stream, waits)) return result;
   }
-  return is_connected() ? CUDA_SUCCESS : CUDA_ERROR_NOT_INITIALIZED;
+  return CUDA_SUCCESS;
+}
+
+// One that waits is never taken down: who waits for what will be done later would wait for ever.
+CUresult may_copy(CUstream stream, bool waits) {
+  if (waits) {
+    if (const CUresult wrong = spoil_capture(stream)) return wrong;
+  }
+  return waits_for_captured(stream);
+}
+
+CUresult copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, CUstream stream,
+              bool waits) {
+  if (bytes > 0 && (!to || !from)) return CUDA_ERROR_INVALID_VALUE;
+  if (!is_connected()) return CUDA_ERROR_NOT_INITIALIZED;
+  if (bytes > 0 && !waits && is_captured(stream)) {
+    CUDA_MEMCPY3D how{};
+    how.srcMemoryType = is_on_device(from) ? memory_device : memory_host;
+    how.dstMemoryType = is_on_device(to) ? memory_device : memory_host;
+    how.srcHost = reinterpret_cast<const void*>(from), how.srcDevice = from;
+    how.dstHost = reinterpret_cast<void*>(to), how.dstDevice = to;
+    how.WidthInBytes = bytes, how.Height = how.Depth = 1;
+    return take_down(stream, NodeKind::copy, how);
+  }
+  if (const CUresult wrong = may_copy(stream, waits)) return wrong;
+  return do_copy(to, from, bytes, stream, waits);
 }
 
 std::uint64_t address_of(const void* at) {
@@ -193,9 +234,8 @@ CUresult do_fill(CUdeviceptr to, std::uint64_t pitch, std::uint32_t value, std::
 
 }  // namespace
 
-CUresult fill_now(CUdeviceptr to, std::uint64_t pitch, std::uint32_t value, std::uint32_t width,
-                  std::uint64_t count, std::uint64_t rows, CUstream stream) {
-  return do_fill(to, pitch, value, width, count, rows, stream);
+CUresult fill_now(const FillNode& f, CUstream stream) {
+  return do_fill(f.to, f.pitch, f.value, f.width, f.count, f.rows, stream);
 }
 
 std::optional<HostBlock> host_block(std::uint64_t address) {
@@ -213,12 +253,87 @@ bool is_on_device(std::uint64_t address) {
 
 // ---- to have and to give back -------------------------------------------------------------------
 
+namespace {
+CUresult allocate(CUdeviceptr* address, std::uint64_t bytes, CUstream stream) {
+  return Question(Call::allocate)
+      .with(bytes)
+      .with(std::uint64_t{0})
+      .with(number_of(stream))
+      .ask(address);
+}
+}  // namespace
+
+// Addresses are never given out twice: one that was given back is free for a node.
+CUresult address_for(std::uint64_t bytes, CUdeviceptr& address) {
+  if (const CUresult wrong = allocate(&address, bytes, nullptr)) return wrong;
+  return release(address, nullptr, false);
+}
+CUresult allocate_there(const AllocationNode& node, CUstream stream) {
+  std::uint64_t address = 0;
+  const CUresult result = Question(Call::allocate)
+                              .with(node.bytes)
+                              .with(std::uint64_t{node.address})
+                              .with(number_of(stream))
+                              .ask(&address);
+  if (result) return result;
+  const std::lock_guard lock(graph_memory_mutex);
+  GraphMemory& memory = graph_memory();
+  memory.there[address] = node.bytes;
+  memory.used += node.bytes;
+  memory.most = std::max(memory.most, memory.used);
+  memory.reserved = std::max(memory.reserved, memory.used);
+  memory.reserved_most = std::max(memory.reserved_most, memory.reserved);
+  return CUDA_SUCCESS;
+}
+CUresult release_now(const ReleaseNode& node, CUstream stream) {
+  return release(node.address, stream, false);
+}
+
+// CUgraphMem_attribute, from 0: used now and at most, reserved now and at most.
+TILESCOPE_CUDA cuDeviceGetGraphMemAttribute(CUdevice device, int which, void* value) {
+  if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
+  if (!value || which < 0 || which > 3) return CUDA_ERROR_INVALID_VALUE;
+  const std::lock_guard lock(graph_memory_mutex);
+  const GraphMemory& memory = graph_memory();
+  const std::uint64_t all[] = {memory.used, memory.most, memory.reserved, memory.reserved_most};
+  std::memcpy(value, &all[which], sizeof all[which]);
+  return CUDA_SUCCESS;
+}
+// The most can be set back to nothing, and nothing else be set.
+TILESCOPE_CUDA cuDeviceSetGraphMemAttribute(CUdevice device, int which, const void* value) {
+  std::uint64_t asked = 0;
+  if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
+  if (!value || (which != 1 && which != 3)) return CUDA_ERROR_INVALID_VALUE;
+  std::memcpy(&asked, value, sizeof asked);
+  if (asked) return CUDA_ERROR_INVALID_VALUE;
+  const std::lock_guard lock(graph_memory_mutex);
+  GraphMemory& memory = graph_memory();
+  if (which == 1) memory.most = memory.used;
+  if (which == 3) memory.reserved_most = memory.reserved;
+  return CUDA_SUCCESS;
+}
+TILESCOPE_CUDA cuDeviceGraphMemTrim(CUdevice device) {
+  if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
+  const std::lock_guard lock(graph_memory_mutex);
+  graph_memory().reserved = graph_memory().used;
+  return CUDA_SUCCESS;
+}
+
 TILESCOPE_CUDA cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
-  if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-  return Question(Call::allocate).with(std::uint64_t{bytes}).with(number_of(stream)).ask(address);
+  if (!address || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (!is_captured(stream)) {
+    if (const CUresult wrong = waits_for_captured(stream)) return wrong;
+    return allocate(address, bytes, stream);
+  }
+  AllocationNode node{bytes, 0};
+  if (const CUresult wrong = address_for(bytes, node.address)) return wrong;
+  if (const CUresult wrong = take_down(stream, NodeKind::allocate, node)) return wrong;
+  *address = node.address;
+  return CUDA_SUCCESS;
 }
 TILESCOPE_CUDA cuMemAlloc_v2(CUdeviceptr* address, std::size_t bytes) {
-  return cuMemAllocAsync(address, bytes, nullptr);
+  if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  return allocate(address, bytes, nullptr);
 }
 TILESCOPE_CUDA cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemoryPool,
                                        CUstream stream) {
@@ -232,7 +347,7 @@ TILESCOPE_CUDA cuMemAllocPitch_v2(CUdeviceptr* address, std::size_t* pitch, std:
   return cuMemAlloc_v2(address, *pitch * height);
 }
 TILESCOPE_CUDA cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
-  return release(address, stream, false);
+  return give(stream, NodeKind::release, ReleaseNode{address});
 }
 TILESCOPE_CUDA cuMemFree_v2(CUdeviceptr address) {
   return address ? release(address, nullptr, true) : CUDA_SUCCESS;
@@ -366,59 +481,82 @@ TILESCOPE_CUDA cuMemPrefetchAsync_v2(CUdeviceptr address, std::size_t, CUmemLoca
 TILESCOPE_CUDA cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
   return copy(to, from, bytes, stream, false);
 }
-TILESCOPE_CUDA cuMemcpy(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
-  return copy(to, from, bytes, nullptr, true);
-}
 TILESCOPE_CUDA cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t bytes,
                                     CUstream stream) {
   return copy(to, address_of(from), bytes, stream, false);
-}
-TILESCOPE_CUDA cuMemcpyHtoD_v2(CUdeviceptr to, const void* from, std::size_t bytes) {
-  return copy(to, address_of(from), bytes, nullptr, true);
 }
 TILESCOPE_CUDA cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes,
                                     CUstream stream) {
   return copy(address_of(to), from, bytes, stream, false);
 }
-TILESCOPE_CUDA cuMemcpyDtoH_v2(void* to, CUdeviceptr from, std::size_t bytes) {
-  return copy(address_of(to), from, bytes, nullptr, true);
-}
 TILESCOPE_CUDA cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes,
                                     CUstream stream) {
   return copy(to, from, bytes, stream, false);
-}
-TILESCOPE_CUDA cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {
-  return copy(to, from, bytes, nullptr, true);
-}
-TILESCOPE_CUDA cuMemcpyPeer(CUdeviceptr to, void*, CUdeviceptr from, void*, std::size_t bytes) {
-  return copy(to, from, bytes, nullptr, true);
 }
 TILESCOPE_CUDA cuMemcpyPeerAsync(CUdeviceptr to, void*, CUdeviceptr from, void*, std::size_t bytes,
                                  CUstream stream) {
   return copy(to, from, bytes, stream, false);
 }
 
+// Those that wait are in the default stream: which one that is says the program's compiler.
+#define IN_DEFAULT_STREAM(ending, stream)                                                       \
+  TILESCOPE_CUDA cuMemcpy##ending(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) {        \
+    return copy(to, from, bytes, stream, true);                                                 \
+  }                                                                                             \
+  TILESCOPE_CUDA cuMemcpyHtoD_v2##ending(CUdeviceptr to, const void* from, std::size_t bytes) { \
+    return copy(to, address_of(from), bytes, stream, true);                                     \
+  }                                                                                             \
+  TILESCOPE_CUDA cuMemcpyDtoH_v2##ending(void* to, CUdeviceptr from, std::size_t bytes) {       \
+    return copy(address_of(to), from, bytes, stream, true);                                     \
+  }                                                                                             \
+  TILESCOPE_CUDA cuMemcpyDtoD_v2##ending(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) { \
+    return copy(to, from, bytes, stream, true);                                                 \
+  }                                                                                             \
+  TILESCOPE_CUDA cuMemcpyPeer##ending(CUdeviceptr to, void*, CUdeviceptr from, void*,           \
+                                      std::size_t bytes) {                                      \
+    return copy(to, from, bytes, stream, true);                                                 \
+  }
+IN_DEFAULT_STREAM(, nullptr)
+IN_DEFAULT_STREAM(_ptds, stream_per_thread())
+#undef IN_DEFAULT_STREAM
+
 namespace {
 
+// The two boxes of a copy; false: they are none.
+bool boxes(const CUDA_MEMCPY3D& how, Rows& to, Rows& from) {
+  to.bytes = from.bytes = how.WidthInBytes;
+  to.rows = from.rows = how.Height;
+  to.planes = from.planes = how.Depth;
+  to.pitch = how.dstPitch ? how.dstPitch : how.WidthInBytes;
+  from.pitch = how.srcPitch ? how.srcPitch : how.WidthInBytes;
+  to.plane_pitch = to.pitch * (how.dstHeight ? how.dstHeight : how.Height);
+  from.plane_pitch = from.pitch * (how.srcHeight ? how.srcHeight : how.Height);
+  to.address = base(how.dstMemoryType, how.dstHost, how.dstDevice) + how.dstXInBytes +
+               how.dstY * to.pitch + how.dstZ * to.plane_pitch;
+  from.address = base(how.srcMemoryType, how.srcHost, how.srcDevice) + how.srcXInBytes +
+                 how.srcY * from.pitch + how.srcZ * from.plane_pitch;
+  return to.pitch >= to.bytes && from.pitch >= from.bytes;
+}
+
+CUresult do_copy(const CUDA_MEMCPY3D& how, CUstream stream, bool waits) {
+  Rows to, from;
+  if (!boxes(how, to, from)) return CUDA_ERROR_INVALID_VALUE;
+  if (to.rows == 1 && to.planes == 1) {
+    return do_copy(to.address, from.address, to.bytes, stream, waits);
+  }
+  return do_copy(to, from, stream, waits);
+}
+
 CUresult copy_box(const CUDA_MEMCPY3D* how, CUstream stream, bool waits) {
+  Rows to, from;
   if (!how) return CUDA_ERROR_INVALID_VALUE;
   if (how->srcMemoryType == memory_array || how->dstMemoryType == memory_array) {
     return not_supported("cuMemcpy3D with arrays");
   }
-  Rows to, from;
-  to.bytes = from.bytes = how->WidthInBytes;
-  to.rows = from.rows = how->Height;
-  to.planes = from.planes = how->Depth;
-  to.pitch = how->dstPitch ? how->dstPitch : how->WidthInBytes;
-  from.pitch = how->srcPitch ? how->srcPitch : how->WidthInBytes;
-  to.plane_pitch = to.pitch * (how->dstHeight ? how->dstHeight : how->Height);
-  from.plane_pitch = from.pitch * (how->srcHeight ? how->srcHeight : how->Height);
-  if (to.pitch < to.bytes || from.pitch < from.bytes) return CUDA_ERROR_INVALID_VALUE;
-  to.address = base(how->dstMemoryType, how->dstHost, how->dstDevice) + how->dstXInBytes +
-               how->dstY * to.pitch + how->dstZ * to.plane_pitch;
-  from.address = base(how->srcMemoryType, how->srcHost, how->srcDevice) + how->srcXInBytes +
-                 how->srcY * from.pitch + how->srcZ * from.plane_pitch;
-  return copy(to, from, stream, waits);
+  if (!boxes(*how, to, from)) return CUDA_ERROR_INVALID_VALUE;
+  if (!waits && is_captured(stream)) return take_down(stream, NodeKind::copy, *how);
+  if (const CUresult wrong = may_copy(stream, waits)) return wrong;
+  return do_copy(*how, stream, waits);
 }
 
 CUresult copy_rectangle(const CUDA_MEMCPY2D* how, CUstream stream, bool waits) {
@@ -439,21 +577,25 @@ CUresult copy_rectangle(const CUDA_MEMCPY2D* how, CUstream stream, bool waits) {
 TILESCOPE_CUDA cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* how, CUstream stream) {
   return copy_box(how, stream, false);
 }
-TILESCOPE_CUDA cuMemcpy3D_v2(const CUDA_MEMCPY3D* how) {
-  return copy_box(how, nullptr, true);
-}
 TILESCOPE_CUDA cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* how, CUstream stream) {
   return copy_rectangle(how, stream, false);
 }
-TILESCOPE_CUDA cuMemcpy2D_v2(const CUDA_MEMCPY2D* how) {
-  return copy_rectangle(how, nullptr, true);
-}
-TILESCOPE_CUDA cuMemcpy2DUnaligned_v2(const CUDA_MEMCPY2D* how) {
-  return copy_rectangle(how, nullptr, true);
-}
+#define IN_DEFAULT_STREAM(ending, stream)                                   \
+  TILESCOPE_CUDA cuMemcpy3D_v2##ending(const CUDA_MEMCPY3D* how) {          \
+    return copy_box(how, stream, true);                                     \
+  }                                                                         \
+  TILESCOPE_CUDA cuMemcpy2D_v2##ending(const CUDA_MEMCPY2D* how) {          \
+    return copy_rectangle(how, stream, true);                               \
+  }                                                                         \
+  TILESCOPE_CUDA cuMemcpy2DUnaligned_v2##ending(const CUDA_MEMCPY2D* how) { \
+    return copy_rectangle(how, stream, true);                               \
+  }
+IN_DEFAULT_STREAM(, nullptr)
+IN_DEFAULT_STREAM(_ptds, stream_per_thread())
+#undef IN_DEFAULT_STREAM
 
 CUresult copy_now(const CUDA_MEMCPY3D& how, CUstream stream) {
-  return copy_box(&how, stream, false);
+  return do_copy(how, stream, false);
 }
 
 // ---- fills --------------------------------------------------------------------------------------
@@ -461,8 +603,7 @@ CUresult copy_now(const CUDA_MEMCPY3D& how, CUstream stream) {
 namespace {
 CUresult fill(CUdeviceptr to, std::uint64_t pitch, std::uint32_t value, std::uint32_t width,
               std::uint64_t count, std::uint64_t rows, CUstream stream) {
-  return give(stream, NodeKind::fill,
-              [=](CUstream on) { return do_fill(to, pitch, value, width, count, rows, on); });
+  return give(stream, NodeKind::fill, FillNode{to, pitch, value, width, count, rows});
 }
 }  // namespace
 
@@ -471,21 +612,28 @@ CUresult fill(CUdeviceptr to, std::uint64_t pitch, std::uint32_t value, std::uin
                                         CUstream stream) {                               \
     return fill(to, 0, value, bits / 8, count, 1, stream);                               \
   }                                                                                      \
-  TILESCOPE_CUDA cuMemsetD##bits##_v2(CUdeviceptr to, type value, std::size_t count) {   \
-    return fill(to, 0, value, bits / 8, count, 1, nullptr);                              \
-  }                                                                                      \
   TILESCOPE_CUDA cuMemsetD2D##bits##Async(CUdeviceptr to, std::size_t pitch, type value, \
                                           std::size_t width, std::size_t height,         \
                                           CUstream stream) {                             \
     return fill(to, pitch, value, bits / 8, width, height, stream);                      \
-  }                                                                                      \
-  TILESCOPE_CUDA cuMemsetD2D##bits##_v2(CUdeviceptr to, std::size_t pitch, type value,   \
-                                        std::size_t width, std::size_t height) {         \
-    return fill(to, pitch, value, bits / 8, width, height, nullptr);                     \
   }
-FILL(8, unsigned char)
-FILL(16, unsigned short)
-FILL(32, unsigned)
+#define FILL_IN_DEFAULT_STREAM(bits, type, ending, stream)                                     \
+  TILESCOPE_CUDA cuMemsetD##bits##_v2##ending(CUdeviceptr to, type value, std::size_t count) { \
+    return fill(to, 0, value, bits / 8, count, 1, stream);                                     \
+  }                                                                                            \
+  TILESCOPE_CUDA cuMemsetD2D##bits##_v2##ending(CUdeviceptr to, std::size_t pitch, type value, \
+                                                std::size_t width, std::size_t height) {       \
+    return fill(to, pitch, value, bits / 8, width, height, stream);                            \
+  }
+#define ALL_FILLS(bits, type)                   \
+  FILL(bits, type)                              \
+  FILL_IN_DEFAULT_STREAM(bits, type, , nullptr) \
+  FILL_IN_DEFAULT_STREAM(bits, type, _ptds, stream_per_thread())
+ALL_FILLS(8, unsigned char)
+ALL_FILLS(16, unsigned short)
+ALL_FILLS(32, unsigned)
+#undef ALL_FILLS
+#undef FILL_IN_DEFAULT_STREAM
 #undef FILL
 
 }  // namespace tilescope::standin

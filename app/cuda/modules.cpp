@@ -331,6 +331,25 @@ TILESCOPE_CUDA cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfuncti
   return cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(blocks, function, threads, shared, 0);
 }
 
+// What each of so many blocks on an SM may have, besides what the function has by itself.
+TILESCOPE_CUDA cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, CUfunction function,
+                                                       int blocks, int threads) {
+  if (!bytes || blocks <= 0 || threads <= 0) return CUDA_ERROR_INVALID_VALUE;
+  int own = 0;
+  if (const CUresult result = cuFuncGetAttribute(&own, 1, function)) return result;
+  // CU_DEVICE_ATTRIBUTE_...: shared memory of an SM, of a block at most, for the system in each.
+  int all = 0, most = 0, reserved = 0;
+  const std::pair<std::int32_t, int*> asked[] = {{81, &all}, {97, &most}, {111, &reserved}};
+  for (const auto& [attribute, value] : asked) {
+    if (const CUresult result = Question(Call::device_attribute).with(attribute).ask(value)) {
+      return result;
+    }
+  }
+  const int share = std::min(most, all / blocks - reserved);
+  *bytes = share > own ? static_cast<std::size_t>(share - own) : 0;
+  return CUDA_SUCCESS;
+}
+
 using SharedOf = std::size_t (*)(int threads);
 
 // The block size that has the most threads on an SM; of equal ones the largest, as the occupancy

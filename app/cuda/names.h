@@ -12,6 +12,7 @@ struct FoundCall {
 
 // The newest form of a function that a program of this version of CUDA (13000) knows. One that the
 // driver has and the stand-in has not is found as well: it says so when it is called.
-FoundCall find_call(std::string_view name, int version);
+// `in_threads`: the form for the per-thread default stream, where there is one.
+FoundCall find_call(std::string_view name, int version, bool in_threads = false);
 
 }  // namespace tilescope::standin

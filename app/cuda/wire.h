@@ -24,12 +24,26 @@ inline constexpr std::uint32_t version = 1;
 // Where the addresses of a device are; nothing of the host lies there.
 inline constexpr std::uint64_t device_begin = 0x0000'7000'0000'0000;
 inline constexpr std::uint64_t device_end = 0x0000'7100'0000'0000;
+// Where a program reserves addresses and maps memory to.
+inline constexpr std::uint64_t mapped_begin = 0x0000'6000'0000'0000;
+inline constexpr std::uint64_t mapped_end = 0x0000'6100'0000'0000;
 inline constexpr std::uint64_t variables_begin = 0x0000'0500'0000'0000;
 inline constexpr std::uint64_t variables_end = 0x0000'0600'0000'0000;
+inline constexpr std::uint64_t mapped_grain = std::uint64_t{2} << 20;
 constexpr bool on_device(std::uint64_t address) {
   return (address >= device_begin && address < device_end) ||
+         (address >= mapped_begin && address < mapped_end) ||
          (address >= variables_begin && address < variables_end);
 }
+
+// Streams are numbers: 0 is the legacy default stream, and the per-thread default streams, which
+// nobody makes, are numbered from here on.
+inline constexpr std::uint64_t first_thread_stream = std::uint64_t{1} << 32;
+constexpr bool is_thread_stream(std::uint64_t stream) {
+  return stream >= first_thread_stream && stream < 2 * first_thread_stream;
+}
+// stream_create: a lane of a graph's nodes. Its priority is the number of the graph.
+inline constexpr std::uint32_t graph_lane = 0x8000'0000;
 
 // `waits`: when the call comes back, the host knows that its stream's work is over.
 enum class Call : std::uint32_t {
@@ -59,7 +73,7 @@ enum class Call : std::uint32_t {
   launch,  // Launch, parameters bytes -> nothing
 
   // ---- memory ----
-  allocate,       // bytes u64, stream u64 -> address u64
+  allocate,       // bytes u64, at u64 (0: anywhere), stream u64 -> address u64
   allocate_host,  // bytes u64, at u64 (0: anywhere), managed u8 -> address u64, and the file that
                   // is it
   release,        // address u64, stream u64, waits u8 -> nothing
@@ -68,6 +82,18 @@ enum class Call : std::uint32_t {
   copy_out,       // Rows from, stream u64, waits u8 -> bytes, printed text
   copy_within,    // Rows to, Rows from, stream u64 -> nothing
   fill,           // Rows to (bytes: elements of a row), value u32, width u32, stream u64 -> nothing
+
+  // ---- addresses, memory, and what lies where ----
+  reserve,           // bytes u64, alignment u64, at u64 (0: anywhere) -> address u64
+  unreserve,         // address u64, bytes u64 -> nothing
+  physical_create,   // bytes u64, kinds of handles u32 -> memory u64
+  physical_release,  // memory u64 -> nothing
+  physical_find,     // memory u64 -> bytes u64, kinds of handles u32
+  map,               // address u64, bytes u64, memory u64 -> nothing
+  unmap,             // address u64, bytes u64 -> nothing
+  access_set,        // address u64, bytes u64, CUmemAccess_flags u32 -> nothing
+  access_get,        // address u64 -> CUmemAccess_flags u32
+  retain,            // address u64 -> memory u64
 
   // ---- streams and events ----
   stream_create,   // flags u32, priority i32 -> stream u64

@@ -137,6 +137,50 @@ TEST(WorkOrder, AStreamThatIsGoneIsStillWaitedFor) {
   EXPECT_TRUE(order.add(2, "c", reads()).empty());
 }
 
+// It reads the first 64 bytes before it waits, and the next 64 behind.
+AccessLog early_reads() {
+  AccessLog out;
+  out.tell_early();
+  EXPECT_TRUE(out.is_early(3));
+  out.add(AccessLog::How::read, 0, 64, true);
+  out.waited(3);
+  EXPECT_FALSE(out.is_early(3));
+  EXPECT_TRUE(out.is_early(4)) << "another cluster has not waited";
+  out.add(AccessLog::How::read, 64, 128, false);
+  return out;
+}
+
+TEST(WorkOrder, WhatIsEarlyHasNoOrderWithTheLaunchRightBefore) {
+  using Kind = WorkOrder::Kind;
+  WorkOrder order;
+  order.expect_early_launches();
+  order.add(0, "a", writes(), Kind::launch);
+  const auto races = order.add(0, "b", early_reads(), Kind::early_launch);
+  ASSERT_EQ(races.size(), 1u);
+  EXPECT_EQ(races[0].earlier.name, "a");
+  EXPECT_TRUE(races[0].early);
+  EXPECT_EQ(races[0].meeting.at, 0u);
+  EXPECT_TRUE(order.add(0, "c", writes(), Kind::launch).empty());
+  EXPECT_TRUE(order.add(0, "d", writes(64, 128), Kind::launch).empty());
+  EXPECT_TRUE(order.add(0, "e", early_reads(), Kind::early_launch).empty())
+      << "the launch right before writes what is read behind the wait alone";
+}
+
+TEST(WorkOrder, OtherWorkBetweenTwoLaunchesIsWaitedFor) {
+  using Kind = WorkOrder::Kind;
+  for (int how = 0; how < 4; ++how) {
+    WorkOrder order;
+    order.expect_early_launches();
+    order.record(7, 0);
+    order.add(0, "a", writes(), Kind::launch);
+    if (how == 0) order.add(0, "a copy", {}, Kind::other);
+    if (how == 1) order.record(8, 0);
+    if (how == 2) order.wait(0, 7);
+    if (how == 3) order.host_waited_for_stream(0);
+    EXPECT_TRUE(order.add(0, "b", early_reads(), Kind::early_launch).empty()) << how;
+  }
+}
+
 TEST(WorkOrder, OrderIsPassedOn) {
   WorkOrder order = two_streams();
   order.add_stream(3);

@@ -253,5 +253,46 @@ TEST(DeviceMemory, UndefinedBytesGoWithACopy) {
   EXPECT_EQ(byte, std::byte{0xab});
 }
 
+TEST(DeviceMemory, WhatFollowsEachOtherIsOneRange) {
+  DeviceMemory memory(100);
+  const auto piece = [](const char* name, std::uint64_t base) {
+    Region out(Region::Kind::buffer, name, base, std::vector<std::byte>(32));
+    out.make_undefined();
+    return out;
+  };
+  ASSERT_TRUE(memory.claim(32));
+  ASSERT_TRUE(memory.claim(32));
+  EXPECT_FALSE(memory.claim(37));
+  constexpr std::uint64_t at = 0x6000'0000'0000;
+  ASSERT_TRUE(memory.attach(piece("a", at)));
+  EXPECT_FALSE(memory.attach(piece("b", at + 16)));
+  ASSERT_TRUE(memory.attach(piece("b", at + 32)));
+  EXPECT_EQ(memory.used(), 64u);
+  EXPECT_TRUE(memory.holds(at, 64));
+  EXPECT_FALSE(memory.holds(at, 65));
+  EXPECT_FALSE(memory.holds(at - 1, 2));
+  ASSERT_TRUE(memory.fill(at + 24, 4, 7, 4));
+  EXPECT_FALSE(memory.fill(at + 24, 11, 7, 4));
+  EXPECT_TRUE(memory.find(at)->is_undefined(23));
+  EXPECT_FALSE(memory.find(at)->is_undefined(24));
+  EXPECT_FALSE(memory.find(at + 32)->is_undefined(7));
+  EXPECT_TRUE(memory.find(at + 32)->is_undefined(8));
+  ASSERT_TRUE(memory.copy(at + 28, at + 20, 16));  // over the border, and over itself
+  std::uint32_t words[2] = {};
+  ASSERT_TRUE(memory.copy_out(at + 32, reinterpret_cast<std::byte*>(words), 8));
+  EXPECT_EQ(words[0], 7u);
+  EXPECT_TRUE(memory.find(at)->is_undefined(28));
+  // What is taken away keeps its bytes, and the room.
+  const std::optional<Region> taken = memory.detach(at + 32);
+  ASSERT_TRUE(taken);
+  EXPECT_EQ(taken->data()[0], std::byte{7});
+  EXPECT_EQ(memory.used(), 64u);
+  EXPECT_FALSE(memory.holds(at + 32, 1));
+  EXPECT_EQ(freed_at(*memory.freed(), at + 32)->name, "b");
+  EXPECT_FALSE(memory.detach(at + 4));
+  memory.disclaim(32);
+  EXPECT_EQ(memory.used(), 32u);
+}
+
 }  // namespace
 }  // namespace tilescope::sim

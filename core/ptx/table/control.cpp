@@ -32,7 +32,7 @@ std::vector<Opcode> control_rows() {
        "counts events for a profiler: nothing here", "9.7.19.3"},
       {Op::griddepcontrol, "griddepcontrol", U::control,
        {{"operation:launch_dependents|wait", ""}},
-       "orders dependent launches: there is one launch here", "9.7.13.13",
+       "orders launches that depend on each other: they run one after the other here", "9.7.13.13",
        {{"", "sm_90", "7.8", "9.7.13.13"}}},
       {Op::nanosleep, "nanosleep", U::control, {{"type:u32", "a"}}, "lets others go on for a while",
        "9.7.19.2",

@@ -6,6 +6,7 @@
 #include "core/sim/checks/conflict.h"
 #include "core/sim/checks/evidence.h"
 #include "core/sim/checks/unordered.h"
+#include "core/sim/machine/early.h"
 #include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
@@ -342,19 +343,21 @@ void watch(Core& x, const MemoryAccess& access) {
 
 namespace {
 
-void log_access(AccessLog& log, const Region& region, const MemoryAccess& a) {
+void log_access(const Core& x, AccessLog& log, const Region& region, const MemoryAccess& a) {
   // Synchronising accesses of the chip's other launches: those of the CTA alone are none.
   const bool strong = a.strong && a.scope >= Scope::gpu;
   const bool reads = a.kind == Shadow::Kind::read;
   const auto how = strong ? (reads ? AccessLog::How::strong_read : AccessLog::How::strong_write)
                           : (reads ? AccessLog::How::read : AccessLog::How::write);
+  const bool early = is_early(x);
   if (a.run) {
-    log.add(how, region.base() + a.offsets[0], region.base() + a.offsets[0] + 32 * a.bytes);
+    const std::uint64_t begin = region.base() + a.offsets[0];
+    log.add(how, begin, begin + 32 * a.bytes, early);
     return;
   }
   for (Mask rest = a.mask; rest; rest &= rest - 1) {
     const std::uint64_t begin = region.base() + a.offsets[__builtin_ctz(rest)];
-    log.add(how, begin, begin + a.bytes);
+    log.add(how, begin, begin + a.bytes, early);
   }
 }
 
@@ -362,7 +365,7 @@ void log_access(AccessLog& log, const Region& region, const MemoryAccess& a) {
 
 // The same of global memory.
 void watch_region(Core& x, Region& region, const MemoryAccess& access) {
-  if (x.machine->access_log) log_access(*x.machine->access_log, region, access);
+  if (x.machine->access_log) log_access(x, *x.machine->access_log, region, access);
   if (x.machine->order_log) log_use(x, region, access);
   look_at(x, x.machine->accesses_of(region), {nullptr, &region}, access);
 }

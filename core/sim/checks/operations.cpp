@@ -6,6 +6,7 @@
 #include "core/sim/checks/evidence.h"
 #include "core/sim/checks/unordered.h"
 #include "core/sim/checks/unread.h"
+#include "core/sim/machine/early.h"
 #include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
@@ -213,8 +214,9 @@ void watch_operation(Core& x, int lane, Region& region, AsyncOperation& o) {
     const auto how = use == GlobalUse::reads     ? AccessLog::How::read
                      : use == GlobalUse::reduces ? AccessLog::How::strong_write
                                                  : AccessLog::How::write;
+    const bool early = is_early(x);
     o.work->pieces(o, [&](const GlobalRange& piece) {
-      x.machine->access_log->add(how, piece.begin, piece.end);
+      x.machine->access_log->add(how, piece.begin, piece.end, early);
       return true;
     });
   }

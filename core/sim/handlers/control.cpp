@@ -204,8 +204,17 @@ Flow exit_lanes(Core& x, const Code&, Mask m) {
   return end_lanes(x, m);
 }
 
-// Profiling and dependent launches: nothing happens here.
+// Profiling, and leave for dependent launches to begin: nothing happens here.
 Flow nothing_happens(Core&, const Code&, Mask) {
+  return Flow::next;
+}
+
+// The launches before this one are over (launches run one after the other); what comes before this
+// they may still have been at work with.
+Flow wait_for_launches(Core& x, const Code&, Mask) {
+  if (x.machine->access_log) {
+    x.machine->access_log->waited(x.machine->cluster_number(x.block->number));
+  }
   return Flow::next;
 }
 
@@ -243,8 +252,9 @@ Handler control_handler(const ptx::Instruction& i) {
     case ptx::Op::brkpt:
       return breakpoint;
     case ptx::Op::pmevent:
-    case ptx::Op::griddepcontrol:
       return nothing_happens;
+    case ptx::Op::griddepcontrol:
+      return i.modifiers.operation() == ptx::Operation::wait ? wait_for_launches : nothing_happens;
     case ptx::Op::nanosleep:
       return sleep;
     case ptx::Op::trap:

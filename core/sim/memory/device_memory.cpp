@@ -15,16 +15,20 @@ constexpr std::uint64_t round_up(std::uint64_t at, std::uint64_t to) {
 
 }  // namespace
 
+bool DeviceMemory::claim(std::uint64_t bytes) {
+  if (limit_ != 0 && bytes > limit_ - std::min(limit_, used_)) return false;
+  used_ += bytes;
+  return true;
+}
+
 std::optional<std::uint64_t> DeviceMemory::allocate(std::uint64_t bytes, std::string name,
                                                     std::uint64_t alignment) {
-  if (bytes == 0) return {};
-  const bool fits = limit_ == 0 || bytes <= limit_ - std::min(limit_, used_);
-  if (!fits) return {};
+  if (bytes == 0 || !claim(bytes)) return {};
   next_ = round_up(next_, std::max<std::uint64_t>(alignment, 256));
   Region region(Region::Kind::buffer, std::move(name), next_, std::vector<std::byte>(bytes));
   region.make_undefined();
   const std::uint64_t address = next_;
-  place(std::move(region));
+  insert(std::move(region));
   return address;
 }
 
@@ -34,14 +38,13 @@ std::uint64_t DeviceMemory::allocate(std::vector<std::byte> bytes, std::string n
   return address;
 }
 
-bool DeviceMemory::place(Region region) {
+bool DeviceMemory::insert(Region region) {
   const std::uint64_t begin = region.base(), end = begin + region.size();
   const auto next =
       std::upper_bound(regions_.begin(), regions_.end(), begin,
                        [](std::uint64_t at, const Region& r) { return at < r.base(); });
   if (next != regions_.end() && next->base() < end) return false;
   if (next != regions_.begin() && (next - 1)->base() + (next - 1)->size() > begin) return false;
-  used_ += region.size();
   if (begin >= first_ && begin - first_ < room) {
     next_ = std::max(next_, behind(begin, region.size()));
   }
@@ -49,14 +52,37 @@ bool DeviceMemory::place(Region region) {
   return true;
 }
 
+void DeviceMemory::remove(Region* region) {
+  if (freed_.use_count() > 1) freed_ = std::make_shared<AllFreed>(*freed_);
+  (*freed_)[region->base()] = {region->base() + region->size(), region->name()};
+  regions_.erase(regions_.begin() + (region - regions_.data()));
+}
+
+bool DeviceMemory::place(Region region) {
+  const std::uint64_t bytes = region.size();
+  if (!insert(std::move(region))) return false;
+  used_ += bytes;
+  return true;
+}
+
 bool DeviceMemory::release(std::uint64_t address) {
   Region* const region = find(address);
   if (!region || region->base() != address) return false;
   used_ -= region->size();
-  if (freed_.use_count() > 1) freed_ = std::make_shared<AllFreed>(*freed_);
-  (*freed_)[address] = {address + region->size(), region->name()};
-  regions_.erase(regions_.begin() + (region - regions_.data()));
+  remove(region);
   return true;
+}
+
+bool DeviceMemory::attach(Region region) {
+  return insert(std::move(region));
+}
+
+std::optional<Region> DeviceMemory::detach(std::uint64_t address) {
+  Region* const region = find(address);
+  if (!region || region->base() != address) return {};
+  Region out = *region;
+  remove(region);
+  return out;
 }
 
 const Region* DeviceMemory::find(std::uint64_t address, std::uint64_t bytes) const {
@@ -73,37 +99,63 @@ Region* DeviceMemory::find(std::uint64_t address, std::uint64_t bytes) {
   return const_cast<Region*>(std::as_const(*this).find(address, bytes));
 }
 
-bool DeviceMemory::copy_in(std::uint64_t address, const std::byte* from, std::uint64_t bytes) {
-  if (bytes == 0) return true;
-  Region* const region = find(address, bytes);
-  if (!region) return false;
-  region->set(address - region->base(), from, bytes);
+namespace {
+
+// The pieces of [address, address + bytes): piece(region, offset in it, bytes, bytes before it).
+// False: some byte of it is in no allocation.
+template <class Memory, class Piece>
+bool each_piece(Memory& memory, std::uint64_t address, std::uint64_t bytes, Piece piece) {
+  for (std::uint64_t done = 0; done < bytes;) {
+    auto* const region = memory.find(address + done);
+    if (!region) return false;
+    const std::uint64_t offset = address + done - region->base();
+    const std::uint64_t n = std::min(bytes - done, region->size() - offset);
+    piece(*region, offset, n, done);
+    done += n;
+  }
   return true;
+}
+
+}  // namespace
+
+bool DeviceMemory::holds(std::uint64_t address, std::uint64_t bytes) const {
+  if (bytes > ~std::uint64_t{0} - address) return false;
+  return each_piece(*this, address, bytes,
+                    [](const Region&, std::uint64_t, std::uint64_t, std::uint64_t) {});
+}
+
+bool DeviceMemory::copy_in(std::uint64_t address, const std::byte* from, std::uint64_t bytes) {
+  if (!holds(address, bytes)) return false;
+  return each_piece(*this, address, bytes,
+                    [&](Region& r, std::uint64_t at, std::uint64_t n, std::uint64_t done) {
+                      r.set(at, from + done, n);
+                    });
 }
 
 bool DeviceMemory::copy_out(std::uint64_t address, std::byte* to, std::uint64_t bytes) const {
-  if (bytes == 0) return true;
-  const Region* const region = find(address, bytes);
-  if (!region) return false;
-  std::memcpy(to, region->data() + (address - region->base()), bytes);
-  return true;
+  if (!holds(address, bytes)) return false;
+  return each_piece(*this, address, bytes,
+                    [&](const Region& r, std::uint64_t at, std::uint64_t n, std::uint64_t done) {
+                      std::memcpy(to + done, r.data() + at, n);
+                    });
 }
 
 bool DeviceMemory::copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
-  if (bytes == 0) return true;
-  Region* const target = find(to, bytes);
-  const Region* const source = find(from, bytes);
-  if (!target || !source) return false;
-  const std::uint64_t offset = from - source->base();
-  const std::vector<std::byte> values(source->data() + offset, source->data() + offset + bytes);
+  if (!holds(to, bytes) || !holds(from, bytes)) return false;
+  std::vector<std::byte> values(bytes);
+  copy_out(from, values.data(), bytes);
   std::vector<std::uint64_t> undefined;  // bytes of the source, where it has such
-  if (source->undefined_bits()) {
-    for (std::uint64_t i = 0; i < bytes; ++i) {
-      if (source->is_undefined(offset + i)) undefined.push_back(i);
-    }
+  each_piece(std::as_const(*this), from, bytes,
+             [&](const Region& r, std::uint64_t at, std::uint64_t n, std::uint64_t done) {
+               for (std::uint64_t i = 0; r.undefined_bits() && i < n; ++i) {
+                 if (r.is_undefined(at + i)) undefined.push_back(done + i);
+               }
+             });
+  copy_in(to, values.data(), bytes);
+  for (const std::uint64_t i : undefined) {
+    Region* const target = find(to + i);
+    target->make_undefined(to + i - target->base(), 1);
   }
-  target->set(to - target->base(), values.data(), bytes);
-  for (const std::uint64_t i : undefined) target->make_undefined(to - target->base() + i, 1);
   return true;
 }
 
@@ -111,7 +163,7 @@ bool DeviceMemory::fill(std::uint64_t address, std::uint64_t count, std::uint32_
                         std::uint32_t width) {
   const std::uint64_t bytes = count * width;
   if (bytes == 0) return true;
-  if (count > ~std::uint64_t{0} / width || !find(address, bytes)) return false;
+  if (count > ~std::uint64_t{0} / width || !holds(address, bytes)) return false;
   std::vector<std::byte> values(bytes);
   for (std::uint64_t i = 0; i < count; ++i) std::memcpy(&values[i * width], &value, width);
   return copy_in(address, values.data(), bytes);

@@ -45,8 +45,17 @@ class DeviceMemory {
   // What an allocation begins with; false: none does.
   bool release(std::uint64_t address);
 
-  // The host's side; false where [address, address + bytes) is not within one allocation, and
-  // nothing is changed then.
+  // Memory that is not always somewhere: counted from claim() to disclaim(), and between them put
+  // in its place and taken from there, with its bytes (CUDA Driver API, "Virtual Memory
+  // Management").
+  bool claim(std::uint64_t bytes);
+  void disclaim(std::uint64_t bytes) { used_ -= bytes; }
+  bool attach(Region region);
+  std::optional<Region> detach(std::uint64_t address);  // by where it begins
+
+  // The host's side; false where [address, address + bytes) is not all within allocations that
+  // follow each other without a gap, and nothing is changed then. Only what was attached does.
+  bool holds(std::uint64_t address, std::uint64_t bytes) const;
   bool copy_in(std::uint64_t address, const std::byte* from, std::uint64_t bytes);
   bool copy_out(std::uint64_t address, std::byte* to, std::uint64_t bytes) const;
   // From one place to another; what is undefined stays so.
@@ -69,6 +78,9 @@ class DeviceMemory {
   void put_back(std::vector<Region> regions) { regions_ = std::move(regions); }
 
  private:
+  bool insert(Region region);
+  void remove(Region* region);
+
   std::vector<Region> regions_;
   std::shared_ptr<AllFreed> freed_ = std::make_shared<AllFreed>();
   std::uint64_t limit_ = 0, used_ = 0;

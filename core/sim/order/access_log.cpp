@@ -75,17 +75,26 @@ bool AccessLog::empty() const {
 u64 AccessLog::held() const {
   u64 out = 0;
   for (const ByteSet& set : sets_) out += set.held();
+  for (const ByteSet& set : early_) out += set.held();
   return out;
 }
 
 std::optional<AccessLog::Meeting> AccessLog::meeting(const AccessLog& other) const {
+  return meeting(sets_, other.sets_);
+}
+
+std::optional<AccessLog::Meeting> AccessLog::early_meeting(const AccessLog& other) const {
+  return meeting(early_, other.sets_);
+}
+
+std::optional<AccessLog::Meeting> AccessLog::meeting(const Sets& mine_of, const Sets& theirs_of) {
   constexpr How all[] = {How::read, How::write, How::strong_read, How::strong_write};
   std::optional<Meeting> least;
   for (const How mine : all) {
     for (const How theirs : all) {
       if (!is_write(mine) && !is_write(theirs)) continue;
       if (is_strong(mine) && is_strong(theirs)) continue;
-      const auto at = sets_[static_cast<int>(mine)].common(other.sets_[static_cast<int>(theirs)]);
+      const auto at = mine_of[static_cast<int>(mine)].common(theirs_of[static_cast<int>(theirs)]);
       if (at && (!least || *at < least->at)) {
         least = Meeting{*at, is_write(mine), is_write(theirs)};
       }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <unordered_map>
 #include <vector>
 
@@ -28,9 +29,21 @@ class ByteSet {
 class AccessLog {
  public:
   enum class How : std::uint8_t { read, write, strong_read, strong_write };
-  void add(How how, std::uint64_t begin, std::uint64_t end) {
+  void add(How how, std::uint64_t begin, std::uint64_t end, bool early = false) {
     sets_[static_cast<int>(how)].add(begin, end);
+    if (early) early_[static_cast<int>(how)].add(begin, end);
   }
+
+  // Of a launch that may begin before the one before it has ended (programmatic dependent launch):
+  // what a cluster does before one of its threads has executed griddepcontrol.wait is early (PTX
+  // ISA 9.7.13.13). That others of it have waited for that thread is taken for granted.
+  void tell_early() { tells_early_ = true; }
+  void waited(std::uint64_t cluster) {
+    if (tells_early_) waited_.insert(cluster);
+  }
+  bool tells_early() const { return tells_early_; }
+  bool is_early(std::uint64_t cluster) const { return tells_early_ && !waited_.count(cluster); }
+
   bool empty() const;
   std::uint64_t held() const;
 
@@ -40,9 +53,17 @@ class AccessLog {
   };
   // Bytes that both use, of which one writes, and which not both use strongly.
   std::optional<Meeting> meeting(const AccessLog& other) const;
+  // The same of what is early here.
+  std::optional<Meeting> early_meeting(const AccessLog& other) const;
 
  private:
-  ByteSet sets_[4];
+  using Sets = ByteSet[4];
+  static std::optional<Meeting> meeting(const Sets& mine, const Sets& theirs);
+
+  Sets sets_;
+  Sets early_;  // of these
+  bool tells_early_ = false;
+  std::set<std::uint64_t> waited_;  // clusters
 };
 
 }  // namespace tilescope::sim

@@ -22,8 +22,7 @@ WorkOrder::State& WorkOrder::state(Stream stream) {
 }
 
 void WorkOrder::add_stream(Stream stream, bool blocking) {
-  State& s = state(stream);
-  s.blocking = blocking;
+  state(stream).blocking = blocking;
   had_streams_ = true;
 }
 
@@ -35,8 +34,10 @@ void WorkOrder::remove_stream(Stream stream) {
   streams_.erase(stream);
 }
 
-std::vector<WorkOrder::Race> WorkOrder::add(Stream stream, std::string name, AccessLog accesses) {
+std::vector<WorkOrder::Race> WorkOrder::add(Stream stream, std::string name, AccessLog accesses,
+                                            Kind kind) {
   State& own = state(stream);
+  const std::uint64_t primary = kind == Kind::early_launch ? own.launch : 0;
   if (stream == 0) {
     for (const auto& [number, other] : streams_) {
       if (number != 0 && other.blocking) join(own.clock, other.clock);
@@ -46,13 +47,15 @@ std::vector<WorkOrder::Race> WorkOrder::add(Stream stream, std::string name, Acc
   }
   std::vector<Race> out;
   for (auto each = works_.rbegin(); each != works_.rend(); ++each) {
-    if (at(own.clock, each->stream) >= each->number) continue;
-    if (const auto meeting = accesses.meeting(each->accesses)) {
-      out.push_back({{each->name, each->stream, each->number, {}}, *meeting});
-    }
+    const bool early = each->stream == stream && each->number == primary;
+    if (!early && at(own.clock, each->stream) >= each->number) continue;
+    const auto meeting =
+        early ? accesses.early_meeting(each->accesses) : accesses.meeting(each->accesses);
+    if (meeting) out.push_back({{each->name, each->stream, each->number, {}}, *meeting, early});
   }
   const std::uint64_t number = ++all_[stream];
   own.clock[stream] = number;
+  own.launch = kind == Kind::other ? 0 : number;
   if (had_streams_ && !accesses.empty()) {
     held_ += accesses.held();
     works_.push_back({std::move(name), stream, number, std::move(accesses)});
@@ -66,6 +69,7 @@ std::vector<WorkOrder::Race> WorkOrder::add(Stream stream, std::string name, Acc
 }
 
 void WorkOrder::record(Event event, Stream stream) {
+  state(stream).launch = 0;
   Clock clock = state(stream).clock;
   if (stream == 0) {
     for (const auto& [number, other] : streams_) {
@@ -77,7 +81,10 @@ void WorkOrder::record(Event event, Stream stream) {
 
 void WorkOrder::wait(Stream stream, Event event) {
   const auto found = events_.find(event);
-  if (found != events_.end()) join(state(stream).clock, found->second);
+  if (found == events_.end()) return;
+  State& own = state(stream);
+  own.launch = 0;
+  join(own.clock, found->second);
 }
 
 void WorkOrder::host_waited_for_stream(Stream stream) {

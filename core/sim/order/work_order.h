@@ -6,11 +6,12 @@
 //  - a stream that waits for an event begins behind what the event's stream had been given when it
 //    was recorded;
 //  - work of the legacy default stream begins behind that of all blocking streams, and theirs
-//  behind
-//    it;
+//    behind it;
 //  - what the host has waited for is over before it gives out anything more. Threads of the host
-//  are
-//    taken to know what each other does: a program that does not see to that is not told so.
+//    are taken to know what each other does: a program that does not see to that is not told so;
+//  - a launch that may begin early (programmatic stream serialization) has no order with the launch
+//    right before it as to what it does before its griddepcontrol.wait. Other work between the two
+//    has it begin behind that, as any.
 // Two Works that are in no order and use the same bytes, of which one writes, are a race.
 #pragma once
 
@@ -37,6 +38,12 @@ class WorkOrder {
   struct Race {
     Work earlier;                // without what it accessed
     AccessLog::Meeting meeting;  // `writes`: the later one
+    bool early = false;          // of one stream: the later one had not waited
+  };
+  enum class Kind : std::uint8_t {
+    other,
+    launch,
+    early_launch,  // what of its accesses is early has no order with a launch right before it
   };
 
   // Non-blocking streams are in no order with the default stream.
@@ -45,9 +52,12 @@ class WorkOrder {
   void remove_stream(Stream stream);
   // More than the default stream has been made: only then can there be a race.
   bool has_streams() const { return had_streams_; }
+  // There can be one within a stream, too.
+  void expect_early_launches() { had_streams_ = true; }
 
   // The next work of a stream, with what it accesses: with which others it races, the latest first.
-  std::vector<Race> add(Stream stream, std::string name, AccessLog accesses);
+  std::vector<Race> add(Stream stream, std::string name, AccessLog accesses,
+                        Kind kind = Kind::other);
 
   void record(Event event, Stream stream);
   void wait(Stream stream, Event event);
@@ -67,7 +77,8 @@ class WorkOrder {
   using Clock = std::map<Stream, std::uint64_t>;
   struct State {
     bool blocking = true;
-    Clock clock;  // of what comes next
+    Clock clock;               // of what comes next
+    std::uint64_t launch = 0;  // the work right before, where it is one
   };
   static void join(Clock& to, const Clock& from);
   static std::uint64_t at(const Clock& clock, Stream stream);
