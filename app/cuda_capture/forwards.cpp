@@ -28,12 +28,14 @@
                                    ":\n  .quad 0\n.text\n.endif\n");                           \
   extern "C" __attribute__((visibility("hidden"))) void* tilescope_to_##symbol;
 #define CALL(name, symbol, since) FORWARD(symbol)
-#define PER_THREAD(symbol, ending) FORWARD(symbol##_##ending)
+#define PER_THREAD(symbol, ending, position) FORWARD(symbol##_##ending)
+#define PER_THREAD_OWN(symbol, ending) FORWARD(symbol##_##ending)
 #define MISSING(symbol) FORWARD(symbol)
 #include "app/cuda/calls.inc"
 #include "app/cuda/missing.inc"
 #undef CALL
 #undef PER_THREAD
+#undef PER_THREAD_OWN
 #undef MISSING
 
 namespace tilescope::shim {
@@ -45,12 +47,14 @@ struct Slot {
 };
 const Slot slots[] = {
 #define CALL(name, symbol, since) {#symbol, &tilescope_to_##symbol},
-#define PER_THREAD(symbol, ending) {#symbol "_" #ending, &tilescope_to_##symbol##_##ending},
+#define PER_THREAD_OWN(symbol, ending) {#symbol "_" #ending, &tilescope_to_##symbol##_##ending},
+#define PER_THREAD(symbol, ending, position) PER_THREAD_OWN(symbol, ending)
 #define MISSING(symbol) {#symbol, &tilescope_to_##symbol},
 #include "app/cuda/calls.inc"
 #include "app/cuda/missing.inc"
 #undef CALL
 #undef PER_THREAD
+#undef PER_THREAD_OWN
 #undef MISSING
 };
 
