@@ -438,7 +438,9 @@ void SimulatedDevice::say_order(std::uint64_t stream, const sim::WorkOrder::Race
                                 Report& report) const {
   const auto lane = lanes_.find(stream), other = lanes_.find(race.earlier.stream);
   const auto name = [&](std::uint64_t of, const auto& at) {
-    return at == lanes_.end() ? fmt::format("stream {}", of) : fmt::format("graph {}", at->second);
+    if (at != lanes_.end()) return fmt::format("graph {}", at->second);
+    if (!wire::is_thread_stream(of)) return fmt::format("stream {}", of);
+    return fmt::format("the default stream of thread {}", of - wire::first_thread_stream + 1);
   };
   if (race.early) {
     report.expected =

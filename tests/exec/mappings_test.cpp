@@ -179,6 +179,7 @@ TEST_P(Shared, WhatTheHostHasNeverTouchedIsUndefined) {
             CUDA_SUCCESS);
   ASSERT_TRUE(device().faulted());
   EXPECT_EQ(device().reports().back().kind, touched ? "out_of_bounds" : "undefined_address");
+  call("cuMemFree_v2", managed);  // its pages go, whatever the device answers now
 }
 INSTANTIATE_TEST_SUITE_P(Pages, Shared, ::testing::Bool());
 
@@ -192,6 +193,7 @@ TEST_F(Mappings, WhatAKernelWroteIntoSharedMemoryTheHostHas) {
   EXPECT_EQ(call("cuCtxSynchronize"), CUDA_SUCCESS);
   EXPECT_EQ(values[1024 + 63], 65);
   EXPECT_FALSE(device().hazardous());
+  EXPECT_EQ(call("cuMemFree_v2", managed), CUDA_SUCCESS);
 }
 
 }  // namespace
