@@ -41,6 +41,38 @@ std::string_view plain(std::string_view name) {
   return name;
 }
 
+// Where a function of a library is that the program has asked for nothing of: by the library's own
+// hash table (DT_GNU_HASH), since dlsym takes what dlopen gave alone, and a library that the
+// program was linked with was not opened so.
+void* function_of(const link_map* library, std::string_view name) {
+  const auto table = [&](ElfW(Sxword) tag) {
+    for (const ElfW(Dyn)* each = library->l_ld; each->d_tag != DT_NULL; ++each) {
+      if (each->d_tag != tag) continue;
+      const ElfW(Addr) at = each->d_un.d_ptr;  // the loader may have made it an address
+      return reinterpret_cast<const char*>(at < library->l_addr ? at + library->l_addr : at);
+    }
+    return static_cast<const char*>(nullptr);
+  };
+  const char* const names = table(DT_STRTAB);
+  const auto* const symbols = reinterpret_cast<const ElfW(Sym)*>(table(DT_SYMTAB));
+  const auto* const header = reinterpret_cast<const std::uint32_t*>(table(DT_GNU_HASH));
+  if (!names || !symbols || !header) return nullptr;
+  const std::uint32_t buckets = header[0], first = header[1], filter_words = header[2];
+  const std::uint32_t* const bucket = header + 4 + filter_words * (sizeof(ElfW(Addr)) / 4);
+  const std::uint32_t* const chain = bucket + buckets;
+  std::uint32_t hash = 5381;
+  for (const char c : name) hash = hash * 33 + static_cast<unsigned char>(c);
+  for (std::uint32_t i = buckets ? bucket[hash % buckets] : 0; i >= first && i != 0; ++i) {
+    const std::uint32_t other = chain[i - first];
+    if ((other | 1) == (hash | 1) && names + symbols[i].st_name == name &&
+        symbols[i].st_shndx != SHN_UNDEF) {
+      return reinterpret_cast<void*>(library->l_addr + symbols[i].st_value);
+    }
+    if (other & 1) break;
+  }
+  return nullptr;
+}
+
 constexpr std::string_view elf_magic =
     "\x7f"
     "ELF";
@@ -56,13 +88,13 @@ using GetSize = int (*)(Program, std::size_t*);
 using GetText = int (*)(Program, char*);
 
 struct Nvrtc {
-  void* library = nullptr;
+  const link_map* library = nullptr;
   GetSize code_bytes = nullptr;
   GetText code = nullptr;
 
   template <class F>
   F find(const char* name) const {
-    return reinterpret_cast<F>(::dlsym(library, name));
+    return reinterpret_cast<F>(function_of(library, name));
   }
   // 0: there is none, as where the program was compiled for link-time optimization.
   std::size_t ptx_bytes(Program program) const {
@@ -109,7 +141,7 @@ struct NvJitLink {
   int (*add)(Linker, int, const void*, std::size_t, const char*) = nullptr;
   int (*code_bytes)(Linker, std::size_t*) = nullptr;
   int (*code)(Linker, void*) = nullptr;
-  void* library = nullptr;
+  const link_map* library = nullptr;
   std::mutex mutex;
   std::map<Linker, Link> links;
 
@@ -166,7 +198,7 @@ int get_linked_bytes(Linker linker, std::size_t* bytes) {
   const Link link = linkers[n].of(linker);
   if (link.optimized) {
     const auto ask = reinterpret_cast<decltype(NvJitLink::code_bytes)>(
-        ::dlsym(linkers[n].library, "nvJitLinkGetLinkedPtxSize"));
+        function_of(linkers[n].library, "nvJitLinkGetLinkedPtxSize"));
     if (ask) return ask(linker, bytes);
   }
   const int result = linkers[n].code_bytes(linker, bytes);
@@ -178,7 +210,7 @@ int get_linked(Linker linker, void* to) {
   const Link link = linkers[n].of(linker);
   if (link.optimized) {
     const auto ask = reinterpret_cast<decltype(NvJitLink::code)>(
-        ::dlsym(linkers[n].library, "nvJitLinkGetLinkedPtx"));
+        function_of(linkers[n].library, "nvJitLinkGetLinkedPtx"));
     if (ask) return ask(linker, to);
   }
   if (link.texts.empty() || !to) return linkers[n].code(linker, to);

@@ -57,8 +57,21 @@ void of_linker(const char* path, const char* what, const char* option, Input a, 
 
 }  // namespace
 
+// What the program is linked with, and has of it the functions for machine code alone.
+extern "C" int nvrtcGetCUBINSize(std::uintptr_t, std::size_t*);
+extern "C" int nvrtcGetCUBIN(std::uintptr_t, char*);
+
+void of_linked_nvrtc() {
+  std::size_t bytes = 0;
+  const int result = nvrtcGetCUBINSize(2, &bytes);
+  std::string to(bytes, '\0');
+  nvrtcGetCUBIN(2, to.data());
+  std::printf("linked nvrtc: %d, %zu bytes, %s\n", result, bytes, to.c_str() + (to[0] == '\x7f'));
+}
+
 int main(int count, char** words) {
   if (count != 4) return 2;
+  of_linked_nvrtc();
   of_nvrtc(words[1]);
   const Input none{0, nullptr}, ptx{2, ".version 8.0 // a"}, other{2, ".version 8.0 // b"};
   of_linker(words[2], "one", nullptr, ptx, none);
