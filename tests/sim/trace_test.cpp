@@ -241,10 +241,10 @@ TEST(Trace, RecordsStandBesideEachOther) {
         EXPECT_TRUE(numbers.insert(pid).second);
         processes[pid] = e.at("args").at("name");
       }
-      if (e.at("name") == "thread_name") EXPECT_TRUE(numbers.insert(e.at("tid")).second);
+      if (e.at("name") == "thread_name") EXPECT_TRUE(numbers.insert(e.at("tid").get<std::uint64_t>()).second);
       continue;
     }
-    if (e.at("ph") == "s") EXPECT_TRUE(flows.insert(e.at("id")).second);
+    if (e.at("ph") == "s") EXPECT_TRUE(flows.insert(e.at("id").get<std::uint64_t>()).second);
     const std::string launch = processes.at(e.at("pid")).substr(0, 10);
     const std::int64_t at = nanoseconds_of(e.at("ts"));
     first[launch] = std::min(first.try_emplace(launch, at).first->second, at);
