@@ -1,5 +1,7 @@
 #include "app/cuda/contexts.h"
 
+#include "app/cuda/graphs.h"
+
 #include <array>
 #include <memory>
 #include <mutex>
@@ -212,6 +214,7 @@ TILESCOPE_CUDA cuCtxGetApiVersion(CUcontext, unsigned* version) {
 
 TILESCOPE_CUDA cuCtxSynchronize() {
   if (!current_context()) return CUDA_ERROR_INVALID_CONTEXT;
+  if (const CUresult wrong = waits_for_all()) return wrong;
   Question question(Call::synchronize);
   const CUresult result = question.with(~std::uint64_t{0}).ask();
   print(question.results().text());
@@ -220,6 +223,7 @@ TILESCOPE_CUDA cuCtxSynchronize() {
 
 TILESCOPE_CUDA cuCtxSynchronize_v2(CUcontext context) {
   if (context && !is_context(context)) return CUDA_ERROR_INVALID_CONTEXT;
+  if (const CUresult wrong = waits_for_all()) return wrong;
   Question question(Call::synchronize);
   const CUresult result = question.with(~std::uint64_t{0}).ask();
   print(question.results().text());
@@ -235,15 +239,23 @@ int cache_config = 0, shared_config = 0;
 }  // namespace
 
 TILESCOPE_CUDA cuCtxSetLimit(int limit, std::size_t value) {
-  constexpr int persisting = 6, most_persisting = 108;  // CU_LIMIT_..., CU_DEVICE_ATTRIBUTE_...
+  // CU_LIMIT_..., CU_DEVICE_ATTRIBUTE_...
+  constexpr int persisting = 6, most_persisting = 108, cache_bytes = 38;
   if (limit < 0 || limit >= static_cast<int>(limits.size())) return CUDA_ERROR_INVALID_VALUE;
   if (!current_context()) return CUDA_ERROR_INVALID_CONTEXT;
   if (limit == persisting) {
-    std::int32_t most = 0;
-    const CUresult result =
-        Question(Call::device_attribute).with(std::int32_t{most_persisting}).ask(&most);
-    if (result) return result;
+    std::int32_t most = 0, cache = 0;
+    const std::pair<std::int32_t, std::int32_t*> asked[] = {{most_persisting, &most},
+                                                            {cache_bytes, &cache}};
+    for (const auto& [attribute, answer] : asked) {
+      if (const auto wrong = Question(Call::device_attribute).with(attribute).ask(answer)) {
+        return wrong;
+      }
+    }
     if (value > static_cast<std::size_t>(most)) return CUDA_ERROR_INVALID_VALUE;
+    // In ways of L2, of which there are 16 (measured on an H200).
+    const std::size_t way = static_cast<std::size_t>(cache) / 16;
+    if (way) value = std::min<std::size_t>((value + way - 1) / way * way, most);
   }
   limits[static_cast<std::size_t>(limit)] = value;
   return CUDA_SUCCESS;

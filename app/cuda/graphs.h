@@ -112,6 +112,11 @@ bool wait_captured(CUstream stream, CUevent event, bool as_node, CUresult& resul
 // over. Success: it has no part in one.
 CUresult spoil_capture(CUstream stream);
 CUresult spoil_capture(CUevent event);
+// The whole device is waited for: no stream may be captured then.
+CUresult waits_for_all();
+// What may wait for other work, as an allocation does, is kept from who captures by the captures'
+// mode and the calling thread's.
+CUresult unsafe_in_captures();
 void forget_event(CUevent event);
 
 // ---- graphs, their nodes, and what executes them ------------------------------------------------

@@ -333,6 +333,7 @@ TILESCOPE_CUDA cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream
 }
 TILESCOPE_CUDA cuMemAlloc_v2(CUdeviceptr* address, std::size_t bytes) {
   if (bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult wrong = unsafe_in_captures()) return wrong;
   return allocate(address, bytes, nullptr);
 }
 TILESCOPE_CUDA cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemoryPool,

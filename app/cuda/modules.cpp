@@ -335,17 +335,20 @@ TILESCOPE_CUDA cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfuncti
 TILESCOPE_CUDA cuOccupancyAvailableDynamicSMemPerBlock(std::size_t* bytes, CUfunction function,
                                                        int blocks, int threads) {
   if (!bytes || blocks <= 0 || threads <= 0) return CUDA_ERROR_INVALID_VALUE;
-  int own = 0;
+  int own = 0, most = 0;  // CU_FUNC_ATTRIBUTE_...: shared memory, and dynamic shared memory at most
   if (const CUresult result = cuFuncGetAttribute(&own, 1, function)) return result;
-  // CU_DEVICE_ATTRIBUTE_...: shared memory of an SM, of a block at most, for the system in each.
-  int all = 0, most = 0, reserved = 0;
-  const std::pair<std::int32_t, int*> asked[] = {{81, &all}, {97, &most}, {111, &reserved}};
+  if (const CUresult result = cuFuncGetAttribute(&most, 8, function)) return result;
+  // CU_DEVICE_ATTRIBUTE_...: shared memory, blocks and threads of an SM.
+  int all = 0, most_blocks = 0, most_threads = 0;
+  const std::pair<std::int32_t, int*> asked[] = {
+      {81, &all}, {106, &most_blocks}, {39, &most_threads}};
   for (const auto& [attribute, value] : asked) {
     if (const CUresult result = Question(Call::device_attribute).with(attribute).ask(value)) {
       return result;
     }
   }
-  const int share = std::min(most, all / blocks - reserved);
+  if (blocks > most_blocks || blocks > most_threads / threads) return CUDA_ERROR_INVALID_VALUE;
+  const int share = std::min(most + own, all / blocks);  // as an H200's driver has it
   *bytes = share > own ? static_cast<std::size_t>(share - own) : 0;
   return CUDA_SUCCESS;
 }

@@ -22,7 +22,9 @@ constexpr auto isolation = static_cast<CUresult>(905);
 constexpr auto implicit = static_cast<CUresult>(906);
 constexpr auto captured_event = static_cast<CUresult>(907);
 constexpr auto wrong_thread = static_cast<CUresult>(908);
-constexpr int relaxed = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED
+// CU_STREAM_CAPTURE_MODE_...; and what the calling thread lets itself be kept from.
+constexpr int of_thread = 1, relaxed = 2;
+thread_local int own_mode = 0;
 
 struct Capture {
   CUgraph graph = nullptr;
@@ -161,7 +163,9 @@ bool wait_captured(CUstream stream, CUevent event, bool as_node, CUresult& resul
   } else if (found == events().end()) {
     if (was_recorded(event)) result = spoil(*place->capture, isolation);
   } else if (found->second.capture->over) {
-    result = place ? spoil(*place->capture, isolation) : captured_event;
+    result = place                            ? spoil(*place->capture, isolation)
+             : found->second.capture->spoiled ? CUDA_ERROR_INVALID_VALUE
+                                              : captured_event;
   } else if (found->second.capture->spoiled) {
     result = invalidated;
   } else if (!place) {
@@ -195,7 +199,28 @@ CUresult spoil_capture(CUevent event) {
   const GraphsLock lock(graphs_mutex);
   const auto found = events().find(event);
   if (found == events().end()) return CUDA_SUCCESS;
-  return spoil(*found->second.capture, captured_event);
+  Capture& capture = *found->second.capture;
+  if (capture.over && capture.spoiled) return CUDA_ERROR_INVALID_VALUE;
+  return spoil(capture, captured_event);
+}
+
+CUresult waits_for_all() {
+  const GraphsLock lock(graphs_mutex);
+  for (auto& [stream, place] : streams()) spoil(*place.capture, unsupported);
+  return streams().empty() ? CUDA_SUCCESS : unsupported;
+}
+
+CUresult unsafe_in_captures() {
+  const GraphsLock lock(graphs_mutex);
+  CUresult result = CUDA_SUCCESS;
+  if (own_mode == relaxed) return result;
+  for (auto& [stream, place] : streams()) {
+    Capture& capture = *place.capture;
+    const bool own = capture.thread == std::this_thread::get_id();
+    const bool others = own_mode != of_thread && capture.mode != of_thread;
+    if (capture.mode != relaxed && (own || others)) result = spoil(capture, unsupported);
+  }
+  return result;
 }
 
 // ---- what programs call -------------------------------------------------------------------------
@@ -241,11 +266,9 @@ TILESCOPE_CUDA cuStreamEndCapture(CUstream stream, CUgraph* graph) {
   if (!graph) return CUDA_ERROR_INVALID_VALUE;
   if (!place) return illegal_state;
   const std::shared_ptr<Capture> capture = place->capture;
-  if (capture->origin != own_stream(stream)) return unmatched;
-  if (capture->mode != relaxed && capture->thread != std::this_thread::get_id()) {
-    return wrong_thread;
-  }
-  CUresult result = capture->spoiled ? invalidated : CUDA_SUCCESS;
+  if (capture->origin != own_stream(stream)) return spoil(*capture, unmatched);
+  const bool elsewhere = capture->mode != relaxed && capture->thread != std::this_thread::get_id();
+  CUresult result = elsewhere ? wrong_thread : capture->spoiled ? invalidated : CUDA_SUCCESS;
   const std::set<CUgraphNode> joined = with_all_before(place->last);
   for (const auto& [other, at] : streams()) {
     if (at.capture != capture || result) continue;
@@ -315,9 +338,8 @@ TILESCOPE_CUDA cuStreamUpdateCaptureDependencies(CUstream stream, const CUgraphN
 
 // The thread's mode; what it was goes back.
 TILESCOPE_CUDA cuThreadExchangeStreamCaptureMode(int* mode) {
-  static thread_local int own = 0;
   if (!mode || *mode < 0 || *mode > relaxed) return CUDA_ERROR_INVALID_VALUE;
-  std::swap(own, *mode);
+  std::swap(own_mode, *mode);
   return CUDA_SUCCESS;
 }
 
