@@ -1,7 +1,5 @@
 #include "app/cuda/contexts.h"
 
-#include "app/cuda/graphs.h"
-
 #include <array>
 #include <memory>
 #include <mutex>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "app/cuda/connection.h"
+#include "app/cuda/graphs.h"
 
 namespace tilescope::standin {
 namespace {
