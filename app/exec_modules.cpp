@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "app/descriptions.h"
 #include "app/exec_calls.h"
@@ -16,6 +17,16 @@ constexpr int elf_bytes = 4;
 constexpr std::string_view elf_magic =
     "\x7f"
     "ELF";
+
+// 80 of "sm_80", 90 of "sm_90a".
+std::int32_t capability_of(std::string_view target) {
+  std::int32_t value = 0;
+  const std::size_t digits = target.find_first_of("0123456789");
+  if (digits != target.npos) {
+    std::from_chars(target.data() + digits, target.data() + target.size(), value);
+  }
+  return value;
+}
 
 std::span<const std::byte> bytes_of(std::string_view text) {
   return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
@@ -207,7 +218,11 @@ DriverResult ExecCalls::function_get(wire::Reader& in, CallAnswer& answer) {
       value =
           static_cast<std::int32_t>(f->entry->maximum_registers ? f->entry->maximum_registers : 32);
       break;
-    case ptx_version:
+    case ptx_version:  // of the PTX: CUB chooses its kernels' shapes by it
+      if (const sim::Module* const from = device_.module(f->module)) {
+        value = capability_of(from->text().parts[f->entry->part].target);
+      }
+      break;
     case binary_version:
       value = version;
       break;
