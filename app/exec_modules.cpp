@@ -2,12 +2,26 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "app/exec_calls.h"
 #include "app/program_images.h"
 #include "core/sim/machine/machine.h"
 
 namespace tilescope {
+namespace {
+
+// 80 of "sm_80", 90 of "sm_90a".
+std::int32_t capability_of(std::string_view target) {
+  std::int32_t value = 0;
+  const std::size_t digits = target.find_first_of("0123456789");
+  if (digits != target.npos) {
+    std::from_chars(target.data() + digits, target.data() + target.size(), value);
+  }
+  return value;
+}
+
+}  // namespace
 
 DriverResult ExecCalls::module_load(wire::Reader& in, CallAnswer& answer) {
   in.text();
@@ -122,7 +136,11 @@ DriverResult ExecCalls::function_get(wire::Reader& in, CallAnswer& answer) {
       value =
           static_cast<std::int32_t>(f->entry->maximum_registers ? f->entry->maximum_registers : 32);
       break;
-    case ptx_version:
+    case ptx_version:  // of the PTX: CUB chooses its kernels' shapes by it
+      if (const sim::Module* const from = device_.module(f->module)) {
+        value = capability_of(from->text().parts[f->entry->part].target);
+      }
+      break;
     case binary_version:
       value = version;
       break;

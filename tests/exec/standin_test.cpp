@@ -11,6 +11,16 @@
 namespace tilescope {
 namespace {
 
+// CUB asks which PTX its kernels came from, and runs no kernel where that is none it has.
+TEST_F(StandIn, AFunctionTellsTheChipItsPtxIsForAndTheOneItRunsOn) {
+  begin();
+  int value = 0;
+  ASSERT_EQ(call("cuFuncGetAttribute", &value, 5, add_), CUDA_SUCCESS);  // PTX_VERSION
+  EXPECT_EQ(value, 80);
+  ASSERT_EQ(call("cuFuncGetAttribute", &value, 6, add_), CUDA_SUCCESS);  // BINARY_VERSION
+  EXPECT_EQ(value, 90);
+}
+
 // What nvJitLink hands over here (compilers_test.cpp): its first text calls into its second.
 TEST_F(StandIn, TextsThatAreToBeLinkedAreOneModule) {
   begin();
