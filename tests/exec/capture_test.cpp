@@ -89,7 +89,7 @@ std::string run_alone(const fs::path& folder) {
   if (!run) return run.error().where + ": " + run.error().sentence;
   Outcome<std::vector<Compared>> compared = expectations(*run, 1);
   if (!compared) return compared.error().sentence;
-  if (compared->empty()) return "nothing is expected";
+  if (compared->empty() && run->variables.empty()) return "nothing is expected";
   std::vector<Ran> ran(1);
   Outcome<std::unique_ptr<Execution>> execution = make_simulator()->start(run->job);
   if (!execution) return execution.error().sentence;
@@ -285,7 +285,8 @@ TEST_F(Capture, TheAddressOfAVariableIsThatOfItsPlaceHere) {
 
 TEST_F(Capture, AFaultLeavesWhatTheLaunchWasGiven) {
   start();
-  EXPECT_NE(add(words(16), 50, 7), CUDA_SUCCESS);
+  add(words(16), 50, 7);  // a driver may say it now or later
+  EXPECT_NE(call("cuCtxSynchronize"), CUDA_SUCCESS);
   EXPECT_EQ(files_of(chip("0001__Z3addPijj")),
             (std::vector<std::string>{"b0.npy", "kernel.ptx", "launch.toml", "v1.npy", "v2.npy"}));
   ASSERT_EQ(captures_->all.size(), 1u);
@@ -351,16 +352,16 @@ TEST_F(Capture, ThreadsLaunchBesideEachOther) {
   start();
   std::vector<std::thread> threads;
   std::atomic<int> wrong = 0;
-  for (int t = 0; t < 3; ++t) {
+  for (int t = 0; t < 2; ++t) {
     threads.emplace_back([&, t] {
       wrong += call("cuCtxSetCurrent", context_) != 0;
       const CUdeviceptr data = words(64);
-      for (int i = 0; i < 3; ++i) wrong += add(data, 50, static_cast<unsigned>(t)) != 0;
+      for (int i = 0; i < 2; ++i) wrong += add(data, 50, static_cast<unsigned>(t)) != 0;
     });
   }
   for (std::thread& each : threads) each.join();
   EXPECT_EQ(wrong, 0);
-  EXPECT_EQ(captures_->all.size(), 9u);
+  EXPECT_EQ(captures_->all.size(), 4u);
   for (const Captures::Captured& one : captures_->all) EXPECT_EQ(run_alone(one.folder), "");
 }
 
