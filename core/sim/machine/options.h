@@ -61,9 +61,9 @@ struct Options {
   // they share (L2, the links to memory) sees their requests in an order that is wrong by up to as
   // much. Longer turns are quicker, and predict otherwise for kernels that the memory holds up.
   double clock_turn = 64;
-  // Where only the time is asked for: how many waves of blocks are simulated, as many as the
-  // SMs have room for each time (0: all blocks), and whether products are calculated. What
-  // is not leaves results that mean nothing.
+  // How many waves of blocks are simulated, as many as are alive together (0: all blocks); and
+  // whether products are calculated. If so the blocks are spread over the grid, from the first to
+  // the last; else, for the time alone, the first. What is left out makes results meaningless.
   std::uint32_t waves = 0;
   bool calculates = true;
   // What an earlier run has left is still in L2, where that has room for all of it.
