@@ -91,7 +91,7 @@ class SimulatedDevice {
     std::uint32_t dynamic_shared = 0;
     std::vector<std::byte> parameters;
     std::uint64_t stream = 0;
-    bool cooperative = false;  // its blocks may wait for each other
+    bool cooperative = false;   // its blocks may wait for each other
     bool begins_early = false;  // before the launch before it has ended (griddepcontrol.wait)
   };
   DriverResult launch(const Request& request);
@@ -149,7 +149,7 @@ class SimulatedDevice {
   struct Outline {
     bool checked = true;
     bool doubted = false, waits = false;  // as in KernelSum
-    double seconds = 0;  // predicted
+    double seconds = 0;                   // predicted
     std::uint64_t blocks_run = 0, instructions = 0;
     double here = 0;  // seconds, an estimate
     bool at_least = false;

@@ -1,5 +1,5 @@
-// Programs that nvcc builds, in one: those of answers.cu, and one for each of what a driver does with
-// a program's images. `built WHICH`.
+// Programs that nvcc builds, in one: those of answers.cu, and one for each of what a driver does
+// with a program's images. `built WHICH`.
 #define main answers_main
 #include "answers.cu"
 #undef main
@@ -35,7 +35,8 @@ __global__ void take_tile(const __grid_constant__ CUtensorMap map, int* out, int
   unsigned done = 0;
   while (!done) {
     asm volatile(
-        "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, p; }"
+        "{ .reg .pred p; mbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0; selp.u32 %0, 1, 0, "
+        "p; }"
         : "=r"(done)
         : "r"(barrier)
         : "memory");

@@ -7,13 +7,13 @@
 #include <cstdlib>
 #include <cstring>
 
-#define CHECK(call)                                                                     \
-  do {                                                                                  \
-    const cudaError_t error = (call);                                                   \
-    if (error != cudaSuccess) {                                                         \
-      std::printf("%s: %s\n", #call, cudaGetErrorName(error));                          \
-      std::exit(1);                                                                     \
-    }                                                                                   \
+#define CHECK(call)                                            \
+  do {                                                         \
+    const cudaError_t error = (call);                          \
+    if (error != cudaSuccess) {                                \
+      std::printf("%s: %s\n", #call, cudaGetErrorName(error)); \
+      std::exit(1);                                            \
+    }                                                          \
   } while (0)
 
 __global__ void add(const float* a, const float* b, float* c, int n) {

@@ -241,7 +241,8 @@ TEST(Trace, RecordsStandBesideEachOther) {
         EXPECT_TRUE(numbers.insert(pid).second);
         processes[pid] = e.at("args").at("name");
       }
-      if (e.at("name") == "thread_name") EXPECT_TRUE(numbers.insert(e.at("tid").get<std::uint64_t>()).second);
+      if (e.at("name") == "thread_name")
+        EXPECT_TRUE(numbers.insert(e.at("tid").get<std::uint64_t>()).second);
       continue;
     }
     if (e.at("ph") == "s") EXPECT_TRUE(flows.insert(e.at("id").get<std::uint64_t>()).second);
