@@ -88,13 +88,15 @@ const std::map<std::string, Names> may_know = {
       "viz/why", "viz/product", "viz/machine", "viz/session", "viz/commands"}},
     {"assets", {}},
     {"app/cuda", {}},
-    {"app", {"app/cuda",        "core",        "core/layout",  "core/language", "core/lower",
-             "core/lower",      "core/lesson", "core/numeric", "core/tensor",   "core/ptx",
-             "core/run",        "core/diff",   "core/sim",     "core/io",       "kernels/reference",
-             "kernels/catalog", "kernels/gpu", "viz/scene",    "viz/layout",    "viz/lower",
-             "viz/course",      "viz/matrix",  "viz/timeline", "viz/theatre",   "viz/why",
-             "viz/product",     "viz/machine", "viz/session",  "viz/commands",  "viz/paint",
-             "viz/ui",          "assets",      "core/record",  "core/profile"}},
+    {"app/cuda_capture", {"app/cuda"}},
+    {"app",
+     {"app/cuda_capture",  "app/cuda",        "core",        "core/layout",  "core/language",
+      "core/lower",        "core/lower",      "core/lesson", "core/numeric", "core/tensor",
+      "core/ptx",          "core/run",        "core/diff",   "core/sim",     "core/io",
+      "kernels/reference", "kernels/catalog", "kernels/gpu", "viz/scene",    "viz/layout",
+      "viz/lower",         "viz/course",      "viz/matrix",  "viz/timeline", "viz/theatre",
+      "viz/why",           "viz/product",     "viz/machine", "viz/session",  "viz/commands",
+      "viz/paint",         "viz/ui",          "assets",      "core/record",  "core/profile"}},
 };
 
 // Headers of others that a folder and all below it must not include, and why. A name that ends in
