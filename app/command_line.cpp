@@ -185,7 +185,9 @@ int run_command_line(int argc, char** argv) {
   // Known before parsing, so that a usage error under --json is a document too.
   Terminal terminal;
   for (int i = 1; i < argc; ++i) {
-    if (std::string_view(argv[i]) == "--json") terminal.use_json();
+    const std::string_view word = argv[i];
+    if (word == "--") break;  // what follows is another program's
+    if (word == "--json") terminal.use_json();
   }
   try {
     const std::vector<char*> words = with_link_opened(argc, argv);

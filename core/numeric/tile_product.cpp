@@ -164,7 +164,7 @@ void TileProduct::add(int row, int rows, const StepRule& rule, const TileSums& d
   const int first = row * k_;
   TilePanels panels{a_.data() + first,
                     b_.data(),
-                    a_exponents_.data() + 2 * first,
+                    exact() ? a_exponents_.data() + 2 * first : nullptr,
                     b_exponents_.data(),
                     rows,
                     n_,

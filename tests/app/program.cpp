@@ -93,7 +93,7 @@ Ended Program::shell(const std::string& line) {
 }
 
 std::pair<int, nlohmann::json> Program::run_json(Words words) {
-  words.push_back("--json");
+  words.insert(std::find(words.begin(), words.end(), "--"), "--json");
   const Ended ended = run(words);
   // A second document, or a line of text beside it, would not parse.
   nlohmann::json document = nlohmann::json::parse(ended.out, nullptr, false);
