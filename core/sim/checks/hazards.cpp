@@ -184,18 +184,11 @@ const Region& memory_of(const Accessed& memory) {
   return memory.region ? *memory.region : memory.owner->shared;
 }
 
-// The axioms hold where those that race overlap completely (8.7.2), element by element (8.2.2).
-bool is_of_one_size(const Core& x, std::uint32_t pc, std::uint32_t other) {
-  const auto& code = x.machine->program().code;
-  if (code[pc].op != ptx::Op::st || code[other].op != ptx::Op::st) return true;
-  return x.code[pc].width == x.code[other].width;
-}
-
 // Does a store leave what another warp's store has left there?
 bool stores_the_same(const Core& x, const Accessed& memory, const MemoryAccess& access,
                      const Conflict& c) {
   if (access.kind != Shadow::Kind::write || c.other.kind != Shadow::Kind::write) return false;
-  if (!access.values || c.other.async || !is_of_one_size(x, access.pc, c.other.pc)) return false;
+  if (!access.values || c.other.async) return false;
   if (!memory.region && c.other.home.block != x.block->number) return false;
   const Region& bytes = memory_of(memory);
   const std::uint64_t begin = access.offsets[c.lane];
@@ -204,10 +197,9 @@ bool stores_the_same(const Core& x, const Accessed& memory, const MemoryAccess& 
              0;
 }
 
-// Whichever of the two a later reading takes its value from (8.7.2, 8.10.6), it is the same: only
-// worth knowing. Triton's warps set the state of their roles so, each of them,
-// at one word of shared memory: told once for the place, whichever instructions they are. In global
-// memory kernels set so from many CTAs.
+// Triton's warps set the state of their roles so, each of them, at one word: told once for the
+// place, whichever instructions they are. Of global memory, which kernels set so from many CTAs, it
+// is only worth knowing.
 void tell_same_value(Core& x, const Accessed& memory, const MemoryAccess& access,
                      const Conflict& c) {
   const auto lane = static_cast<int>(c.lane);
@@ -227,7 +219,8 @@ void tell_same_value(Core& x, const Accessed& memory, const MemoryAccess& access
   };
   if (is_told_by_tiles(x, memory, Shadow::Kind::write, c)) return;
   if (memory.region) return x.machine->reports.note(x, lane, "same_value", c.other.pc, tell);
-  x.machine->reports.note_of_place(x, lane, "same_value", static_cast<std::uint32_t>(begin), tell);
+  x.machine->reports.hazard_of_place(x, lane, "shared_race", static_cast<std::uint32_t>(begin),
+                                     tell);
 }
 
 // Lanes from `first` on that lie side by side with the one before; or at the same place, `step` 0.

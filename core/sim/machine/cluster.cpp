@@ -127,11 +127,14 @@ void finish_cluster_barrier(Model& machine, Block& block) {
     Released exited;
     exited.home = member.order.of(0).home();
     exited.scope = Scope::cluster;
+    bool any_exited = false;
     for (const Warp& w : member.warps) {
-      if (!w.live) member.order.of(w.index).exit(exited.view);
+      if (w.live) continue;
+      member.order.of(w.index).exit(exited.view);
+      any_exited = true;
     }
     exited.view.behind.clear();
-    all.add(exited);
+    if (any_exited) all.add(exited);
   }
   for (u32 r = 0; r < machine.cluster_size; ++r) {
     Block& b = *machine.member(block, r);

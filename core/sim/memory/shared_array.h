@@ -43,10 +43,7 @@ class SharedArray {
   }
   void clear() { *this = {}; }
 
-  // Bytes: of what several share each has its part.
-  std::uint64_t held() const {
-    return data_ ? size() * sizeof(T) / data_->owners.load(std::memory_order_relaxed) : 0;
-  }
+  std::uint64_t held() const { return size() * sizeof(T); }  // bytes, of what is shared too
 
  private:
   struct Data {

@@ -104,7 +104,7 @@ void Observer::take_likely(const Released& part, Scope scope, Doubt why, Deed by
   if (includes(part.scope, part.home, home_) && includes(scope, home_, part.home)) {
     sure_.reached.join(part.view.reached);
   }
-  rely(relied_, {why, part.by, by, part.view.seen, part.view.fenced});
+  forgotten_ += !rely(relied_, {why, part.by, by, part.view.seen, part.view.fenced});
 }
 
 void Observer::begin_doubts() {
@@ -112,15 +112,17 @@ void Observer::begin_doubts() {
   doubts_ = true;
 }
 
-void Observer::rely(std::vector<Doubtful>& relied, const Doubtful& on) {
+bool Observer::rely(std::vector<Doubtful>& relied, const Doubtful& on) {
   for (Doubtful& d : relied) {
     if (d.why != on.why || !same(d.release, on.release) || !same(d.acquire, on.acquire)) continue;
     d.seen.join(on.seen);
     d.fenced.join(on.fenced);
-    return;
+    return true;
   }
-  if (relied.size() == most_relied) relied.erase(relied.begin());
+  const bool full = relied.size() == most_relied;
+  if (full) relied.erase(relied.begin());
   relied.push_back(on);
+  return !full;
 }
 
 void Observer::release(Token& token, Scope scope, Deed by) {
@@ -169,7 +171,7 @@ void Observer::acquire(const Token& token, Scope scope, Deed by, std::uint64_t p
   if (place && !offered_.empty()) {
     take_offered(scope, [&](const Offered& o) { return o.place == place; });
   }
-  const std::uint64_t before = taken_before(token, scope, false, place);
+  const std::uint64_t before = taken_before(scope, false, place);
   for (const Released& part : token.parts) {
     if (part.stamp <= before) continue;
     const Doubt why = doubt_of(part, home_, scope);
@@ -179,22 +181,32 @@ void Observer::acquire(const Token& token, Scope scope, Deed by, std::uint64_t p
       take_likely(part, scope, why, by);
     }
   }
+  keep_taken(token, scope, false, place);
 }
 
-std::uint64_t Observer::taken_before(const Token& token, Scope scope, bool relaxed,
-                                     std::uint64_t place) {
+std::uint64_t Observer::taken_before(Scope scope, bool relaxed, std::uint64_t place) const {
   if (!place) return 0;
   const auto known = std::find_if(taken_.begin(), taken_.end(), [&](const Taken& t) {
     return t.place == place && t.scope == scope && t.relaxed == relaxed;
   });
-  if (known != taken_.end()) return std::exchange(known->stamp, token.stamp);
+  return known != taken_.end() && known->forgotten == forgotten_ ? known->stamp : 0;
+}
+
+void Observer::keep_taken(const Token& token, Scope scope, bool relaxed, std::uint64_t place) {
+  if (!place) return;
+  const auto known = std::find_if(taken_.begin(), taken_.end(), [&](const Taken& t) {
+    return t.place == place && t.scope == scope && t.relaxed == relaxed;
+  });
+  if (known != taken_.end()) {
+    known->stamp = token.stamp, known->forgotten = forgotten_;
+    return;
+  }
   if (taken_.size() == most_taken) taken_.pop_back();
-  taken_.insert(taken_.begin(), {place, token.stamp, scope, relaxed});
-  return 0;
+  taken_.insert(taken_.begin(), {place, token.stamp, forgotten_, scope, relaxed});
 }
 
 void Observer::acquire_relaxed(const Token& token, Scope scope, Deed by, std::uint64_t place) {
-  const std::uint64_t before = taken_before(token, scope, true, place);
+  const std::uint64_t before = taken_before(scope, true, place);
   for (const Released& part : token.parts) {
     if (part.stamp <= before) continue;
     const Doubt why = doubt_of(part, home_, scope);
@@ -210,6 +222,7 @@ void Observer::acquire_relaxed(const Token& token, Scope scope, Deed by, std::ui
       known->part.view.join(part.view);
     }
   }
+  keep_taken(token, scope, true, place);
 }
 
 // The last operation of an acquire pattern has this scope, which counts, too.
@@ -271,7 +284,7 @@ void Observer::acquire_doubts(const Doubts& doubts) {
   if (doubts.relied.empty()) return;
   begin_doubts();
   likely_.join(doubts.likely);
-  for (const Doubtful& d : doubts.relied) rely(relied_, d);
+  for (const Doubtful& d : doubts.relied) forgotten_ += !rely(relied_, d);
 }
 
 VectorClock Observer::behind() const {

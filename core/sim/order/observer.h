@@ -228,7 +228,7 @@ class Observer {
   // What it has taken at a place of memory, and of what stamp that was: who asks again and again
   // until something comes takes only what is new.
   struct Taken {
-    std::uint64_t place = 0, stamp = 0;
+    std::uint64_t place = 0, stamp = 0, forgotten = 0;
     Scope scope = Scope::cta;
     bool relaxed = false;
   };
@@ -236,8 +236,10 @@ class Observer {
     std::uint32_t epoch, lanes;
   };
 
-  // The stamp of what it took of the token the last time; now it takes all.
-  std::uint64_t taken_before(const Token& token, Scope scope, bool relaxed, std::uint64_t place);
+  // The stamp of what it took there the last time, and still knows how.
+  std::uint64_t taken_before(Scope scope, bool relaxed, std::uint64_t place) const;
+  // It has taken it.
+  void keep_taken(const Token& token, Scope scope, bool relaxed, std::uint64_t place);
   void give(Token& token, Scope scope, Deed by, Doubt doubt) const;
   void take(const Released& part);
   template <class Which>
@@ -245,7 +247,8 @@ class Observer {
   void take_likely(const Released& part, Scope scope, Doubt why, Deed by);
   void begin_doubts();
   void see_now(View& view) const;
-  static void rely(std::vector<Doubtful>& relied, const Doubtful& on);
+  // False: something had to be forgotten for it.
+  static bool rely(std::vector<Doubtful>& relied, const Doubtful& on);
 
   Agent me_;
   Home home_;
@@ -259,6 +262,7 @@ class Observer {
   std::vector<Taken> taken_;      // the last first
   std::vector<ProxyFence> own_fences_;
   std::vector<Doubtful> relied_;
+  std::uint64_t forgotten_ = 0;  // of these, how many are no longer known
   mutable bool has_presumed_ = false;
 };
 

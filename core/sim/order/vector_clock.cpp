@@ -66,7 +66,7 @@ void VectorClock::Epochs::join(const Epochs& other, bool shares) {
 
 std::uint64_t VectorClock::Epochs::held() const {
   if (!data_) return 0;
-  return (sizeof(Data) + data_->size * sizeof(u32)) / data_->owners.load(std::memory_order_relaxed);
+  return sizeof(Data) + data_->size * sizeof(u32);
 }
 
 // ---- clocks

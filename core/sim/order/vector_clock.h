@@ -37,7 +37,7 @@ class VectorClock {
   void join(const VectorClock& other);
   void clear() { rows_.clear(); }
   bool empty() const { return rows_.empty(); }
-  std::uint64_t held() const;  // bytes: of what is shared a share
+  std::uint64_t held() const;  // bytes, of what is shared too
 
  private:
   // Epochs by slot, shared by their copies; who writes has its own.
