@@ -37,6 +37,8 @@ constexpr std::array findings = {
     Finding{"copy_not_awaited", "A copy is used before it was waited for"},
     Finding{"shared_race", "A race in shared memory"},
     Finding{"global_race", "A race in global memory"},
+    Finding{"lane_race", "Lanes of a warp that have not met"},
+    Finding{"lanes_store_one_place", "Lanes store different values at one place"},
     Finding{"stream_race", "A race between two streams"},
     Finding{"undefined_copied", "A value made of nothing goes to the host"},
     Finding{"same_value", "Several warps store the same value"},

@@ -1,6 +1,7 @@
 // Accesses of shared and global memory that nothing orders.
 #include <fmt/format.h>
 
+#include <array>
 #include <cstring>
 
 #include "core/sim/checks/conflict.h"
@@ -247,10 +248,13 @@ Shadow::Touch touch_of(Core& x, const MemoryAccess& access) {
   return t;
 }
 
-// Notes it in `shadow`. Answers whether it is unordered with what was before.
-bool note(Core& x, Shadow& shadow, const MemoryAccess& a, Conflict& out) {
+// Notes it in `shadow`. Answers whether it is unordered with what was before; and what it is unordered
+// with of the warp itself, if that.
+bool note(Core& x, Shadow& shadow, const MemoryAccess& a, Conflict& out, Shadow::LaneRace& within) {
   const Observer& me = observer(x);
-  Shadow::Pass pass(shadow, me, x.machine->completions, touch_of(x, a));
+  LanesAccess lanes;
+  if (a.by_lane) lanes = {a.mask, a.bytes, a.offsets, a.run};
+  Shadow::Pass pass(shadow, me, x.machine->completions, touch_of(x, a), lanes);
   bool races = false;
   if (a.run) {
     races = pass.touch(a.offsets[0], a.offsets[0] + std::uint64_t{a.bytes} * 32);
@@ -264,6 +268,7 @@ bool note(Core& x, Shadow& shadow, const MemoryAccess& a, Conflict& out) {
       races |= pass.touch(begin, begin + (step ? step * (end - first) : a.bytes));
     }
   }
+  pass.races_within(within);
   if (!races) return false;
   out = conflict_of(*x.machine, me, pass.other(), pass.at());
   for (Mask rest = a.mask; rest; rest &= rest - 1) {
@@ -275,9 +280,69 @@ bool note(Core& x, Shadow& shadow, const MemoryAccess& a, Conflict& out) {
   return true;
 }
 
+// Another lane of the warp did it before, and nothing orders the two: lanes go on alone where they do
+// not meet (bar.warp.sync, 9.7.13.2).
+void tell_lanes(Core& x, const Accessed& memory, const MemoryAccess& access,
+                const Shadow::LaneRace& race) {
+  Conflict c;
+  c.lane = race.lane;
+  c.offset = race.at;
+  c.other = race.other;
+  if (stores_the_same(x, memory, access, c)) return;
+  const auto lane = static_cast<int>(c.lane);
+  const std::uint64_t begin = access.offsets[c.lane];
+  const std::string_view name = ptx::opcode(x.machine->program().code[access.pc].op).name;
+  x.machine->reports.hazard(x, lane, "lane_race", c.other.pc, [&] {
+    Report r;
+    r.evidence = evidence_of(x, memory, lane, name, verb_of(access.kind), begin,
+                             begin + access.bytes, c);
+    r.sentence = fmt::format(
+        "{} {} {} in lane {}, which lane {} of the same warp {} at {}, and the two have not met "
+        "since: lanes of a warp have no order of their own",
+        name, verb_of(access.kind), byte_text(x, memory, c.offset), c.lane, c.other.thread % 32,
+        verb_of(c.other.kind), place_text(*x.machine, c.other));
+    r.expected = "bar.warp.sync (__syncwarp()) by both lanes between the two";
+    r.found = "an order that this run has, and PTX does not promise";
+    return r;
+  });
+}
+
+// Lanes of one store that store different values at one place. Which of them stays is left open; that
+// one of them does, CUDA promises (Programming Guide, "SIMT Architecture").
+void tell_one_place(Core& x, const Accessed& memory, const MemoryAccess& a) {
+  constexpr std::uint32_t slots = 64;
+  std::array<std::uint8_t, slots> in_slot;
+  in_slot.fill(32);
+  for (Mask rest = a.mask; rest; rest &= rest - 1) {
+    const auto lane = static_cast<std::uint32_t>(__builtin_ctz(rest));
+    const std::uint64_t offset = a.offsets[lane];
+    auto slot = static_cast<std::uint32_t>(offset / a.bytes) % slots;
+    while (in_slot[slot] != 32 && a.offsets[in_slot[slot]] != offset) slot = (slot + 1) % slots;
+    const std::uint32_t first = in_slot[slot];
+    if (first == 32) {
+      in_slot[slot] = static_cast<std::uint8_t>(lane);
+    } else if (std::memcmp(a.values + first * a.bytes, a.values + lane * a.bytes, a.bytes) != 0) {
+      return x.machine->reports.note(x, static_cast<int>(lane), "lanes_store_one_place", x.pc, [&] {
+        Report r;
+        r.sentence = fmt::format(
+            "lanes {} and {} store different values at {} by one instruction; one of them stays, "
+            "and which is open",
+            first, lane, byte_text(x, memory, offset));
+        r.expected = "one lane that stores there, or the same value from all";
+        r.found = "the value of the last of them, as chips are seen to have it";
+        return r;
+      });
+    }
+  }
+}
+
 void look_at(Core& x, Shadow& shadow, const Accessed& memory, const MemoryAccess& access) {
   Conflict c;
-  if (!note(x, shadow, access, c)) return;
+  Shadow::LaneRace within;
+  const bool races = note(x, shadow, access, c, within);
+  if (within.other.lanes) tell_lanes(x, memory, access, within);
+  if (access.values && access.by_lane && !access.run) tell_one_place(x, memory, access);
+  if (!races) return;
   Model& machine = *x.machine;
   if (machine.stops.asked()) x.limit = 0;  // it is told, and to stop there may be wanted
   if (stores_the_same(x, memory, access, c)) return tell_same_value(x, memory, access, c);

@@ -72,7 +72,8 @@ bool update(Core& x, const Code& c, int lane, u64 address, bool gives_undefined,
   if (x.block->order.on()) {
     u64 offsets[32];
     offsets[lane] = t.offset;
-    watch_access(x, c, Shadow::Kind::atomic, *t.region, Mask{1} << lane, offsets, sizeof(T));
+    watch_access(x, c, Shadow::Kind::atomic, *t.region, Mask{1} << lane, offsets, sizeof(T), false,
+                 nullptr, true);
   }
   // What stays as it was is no change: who waits for one goes round for ever.
   const auto thread = x.warp->index * 32 + static_cast<std::uint32_t>(lane);

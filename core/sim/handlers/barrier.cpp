@@ -87,6 +87,7 @@ Flow barrier(Core& x, const Code& c, Mask m) {
   if (x.block->order.on()) {
     observer(x).release_doubts(b.doubts);
     observer(x).release(b.view);
+    if (waits) observer(x).all_lanes_meet();
   }
   x.block->tensor.arrive(x.warp->index);
   b.reduce = reduce;
@@ -154,6 +155,7 @@ Flow fence(Core& x, const Code&, Mask) {
   const std::uint8_t order = how[ptx::Field::order];
   if (order != only_releases) me.fence_acquire(scope);
   if (order != only_acquires) me.fence_release(scope);
+  me.all_lanes_meet();  // they may hand something over by relaxed accesses around it
   return Flow::next;
 }
 

@@ -64,6 +64,7 @@ Flow wait(Core& x, const Code&, Mask m) {
   warp.cluster_waits += m >> __builtin_ctz(warp.live) & 1;
   if (x.block->order.on()) {
     observer(x).acquire(x.block->cluster_completed, Scope::cluster, deed(x, __builtin_ctz(m)));
+    observer(x).lanes_meet(m, warp.live);
   }
   return Flow::next;
 }

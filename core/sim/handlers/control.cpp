@@ -79,7 +79,12 @@ Flow together(Core& x, Mask m, Mask wanted, Wait kind) {
   Warp& w = *x.warp;
   wanted &= w.live;
   const bool apart = std::exchange(w.splits[x.split].apart, false);
-  if (apart || !(wanted & ~m)) return Flow::next;
+  if (apart || !(wanted & ~m)) {
+    // Of these instructions PTX promises an order of what the lanes do in memory only for barriers
+    // (9.7.13); chips have one for all, and here it counts.
+    if (x.block->order.on()) observer(x).lanes_meet(m, w.live);
+    return Flow::next;
+  }
   if (const Mask others = w.splits[x.split].mask & ~m) {
     Split on;
     on.pc = x.pc + 1;

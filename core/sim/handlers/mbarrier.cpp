@@ -343,6 +343,7 @@ Flow wait(Core& x, const Code& c, Mask m) {
     acquire(x, lane, *q.barrier, how);
     x.machine->recording.know_phase(x, q.offset);
   }
+  if (ready && x.block->order.on()) observer(x).lanes_meet(ready, x.warp->live);
   const bool sleeps = may_sleep && !ready && !timed_out && !x.machine->flights.gives_up_waiting() &&
                       !x.machine->options.first_waits_fail;
   for (Mask rest = m & ~ready; rest; rest &= rest - 1) {

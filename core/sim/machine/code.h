@@ -152,6 +152,7 @@ struct MemoryAccess {
   const std::uint64_t* offsets = nullptr;       // of each lane
   std::uint32_t bytes = 0;                      // of a lane
   bool run = false;                             // all 32 lanes, side by side
+  bool by_lane = false;                         // each lane at a time of its own
   const std::byte* values = nullptr;            // of a store: each lane's `bytes`; null: not known
   Scope scope = Scope::cta;                     // of a strong one
   std::uint32_t operation = Completions::none;  // of a copy by cp.async

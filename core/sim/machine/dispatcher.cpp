@@ -274,14 +274,12 @@ void Dispatcher::start_block(Block& block, std::uint64_t number) {
   if (model_->options.remember_writers || model_->global_watch.tells_lanes_apart()) {
     block.shared.remember_writers(p.smallest_store);
   }
-  const bool company = warps > 1 || p.copies || p.cta_group != 0 ||
-                       model_->launch.grid.count() > 1 || model_->order_log || model_->access_log;
   const Home home{static_cast<std::uint32_t>(block.number),
                   static_cast<std::uint32_t>(model_->cluster_number(block.number))};
   const Meetings meetings = p.cta_group == 0   ? Meetings::none
                             : p.cta_group == 1 ? Meetings::of_cta
                                                : Meetings::of_pair;
-  block.order.start(home, model_->options.races && company ? warps : 0, block.shared.size(),
+  block.order.start(home, model_->options.races ? warps : 0, block.shared.size(),
                     meetings);
   if (model_->cluster_size == 1) block.order.shared.gather_reads();
   block.meetings = 0;

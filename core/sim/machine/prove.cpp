@@ -166,6 +166,10 @@ void Proof::end_run(RunState state) {
         reasons_.push_back("several warps write one place, the same value in this order, at " +
                            place_text(r.site));
       }
+      if (r.kind == "lanes_store_one_place") {
+        reasons_.push_back("lanes of one warp store different values at one place, at " +
+                           place_text(r.site));
+      }
       if (!is_unpromised(r)) continue;
       std::string reason =
           fmt::format("it relies on an order that chips keep and PTX does not promise ({} at {})",

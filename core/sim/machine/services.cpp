@@ -338,6 +338,7 @@ void meet_at(Observer& me, Token& flag, u64 place, Shadow::Kind kind, const ptx:
   if (kind == Shadow::Kind::read || (atomic && i.op != ptx::Op::red)) {
     if (order == acquire || order == acq_rel) {
       me.acquire(flag, scope, by, place);
+      me.all_lanes_meet();  // one of them may have released what another one acquires
     } else {
       me.acquire_relaxed(flag, scope, by, place);
     }
@@ -383,15 +384,18 @@ std::uint32_t alike(const ptx::Instruction& i) {
 // Who accessed the place before, and could have come later by what PTX promises: that a relaxed
 // signal came in between is none. `writes` or reads alone: what reads last stands for what its warp
 // read before.
-void log_flag(Core& x, u64 place, Shadow::Kind kind, const ptx::Instruction& i) {
+void log_flag(Core& x, u64 place, Shadow::Kind kind, const ptx::Instruction& i, std::uint32_t lane) {
   const Observer& me = observer(x);
   FlagAccess now{me.me(), me.epoch(), kind != Shadow::Kind::read, alike(i),
-                 x.machine->step_of(*x.block, x.warp->index, x.pc)};
+                 x.machine->step_of(*x.block, x.warp->index, x.pc), lane, me.turn()};
   std::vector<FlagAccess>& all = x.machine->flag_accesses[place];
   for (const FlagAccess& a : all) {
     if (!a.writes && !now.writes) continue;
-    if (me.has_seen(a.agent, a.epoch)) continue;
     if (a.adds && a.adds == now.adds) continue;
+    if (a.agent == me.me() && !me.is_behind(lane, a.lane, a.turn)) {
+      x.machine->order_log->blind("lanes of one warp come to one place of memory in any order");
+    }
+    if (me.has_seen(a.agent, a.epoch)) continue;
     x.machine->order_log->may_change(Reversal::Kind::memory, a.step, now.step);
   }
   const auto same = [&](const FlagAccess& a) {
@@ -508,10 +512,12 @@ Scope scope_of(const ptx::Modifiers& how, Scope otherwise) {
 }
 
 void watch_access(Core& x, const Code& c, Shadow::Kind kind, Region& region, Mask m,
-                  const u64* offsets, std::uint32_t bytes, bool run, const std::byte* values) {
+                  const u64* offsets, std::uint32_t bytes, bool run, const std::byte* values,
+                  bool by_lane) {
   const bool shared = region.kind() == Region::Kind::shared;
   Block& owner = shared ? owner_of(x, region) : *x.block;
-  MemoryAccess access{kind, c.synchronises, x.warp->index, x.pc, m, offsets, bytes, run, values};
+  MemoryAccess access{kind,    c.synchronises, x.warp->index, x.pc,   m,
+                      offsets, bytes,          run,           by_lane, values};
   if (c.synchronises) {
     constexpr std::uint8_t is_volatile = 1;  // word of Field::order
     const ptx::Instruction& i = x.machine->program().code[x.pc];
@@ -527,7 +533,9 @@ void watch_access(Core& x, const Code& c, Shadow::Kind kind, Region& region, Mas
       const u64 place = shared ? key_of(owner, offsets[lane]) : address;
       Asked asked = Asked::other;
       const auto log = [&] {
-        for (u64 at = 0; at < bytes; at += 4) log_flag(x, place / 4 + at / 4, kind, i);
+        for (u64 at = 0; at < bytes; at += 4) {
+          log_flag(x, place / 4 + at / 4, kind, i, static_cast<std::uint32_t>(lane));
+        }
       };
       if (x.machine->order_log) {
         const bool reads = kind == Shadow::Kind::read;

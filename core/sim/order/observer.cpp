@@ -9,7 +9,8 @@ namespace {
 
 using u32 = std::uint32_t;
 
-constexpr std::size_t most_relied = 16, most_own_fences = 16, most_taken = 32;
+constexpr std::size_t most_relied = 16, most_own_fences = 16, most_taken = 32,
+                      most_of_some = 64;
 
 // Larger each time, in whichever machine.
 std::uint64_t next_stamp() {
@@ -320,6 +321,21 @@ void Observer::fence_proxy_of_global(u32 lanes) {
   if (doubts_) likely_.told_global.join(likely_.seen);
   if (lanes == ~0u) sure_.told_global.see(me_, epoch_);
   ++epoch_;
+}
+
+void Observer::lanes_meet(u32 lanes, u32 live) {
+  // More than are followed count as one of all.
+  if (!(live & ~lanes) || meetings_of_some_.size() == most_of_some) return all_lanes_meet();
+  if (lanes & (lanes - 1)) meetings_of_some_.push_back({lanes, turn_++});
+}
+
+bool Observer::is_behind(u32 lane, u32 earlier, u32 turn) const {
+  if (lane == earlier || all_met_since(turn)) return true;
+  u32 know = 1u << earlier;
+  for (const MeetingOfSome& m : meetings_of_some_) {
+    if (m.turn >= turn && (m.lanes & know)) know |= m.lanes;
+  }
+  return know >> lane & 1;
 }
 
 bool Observer::has_fenced(u32 lanes, u32 epoch, u32 until) const {

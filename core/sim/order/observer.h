@@ -198,6 +198,21 @@ class Observer {
   void exit(View& view) const;
   // All its lanes have met (bar.warp.sync): each has seen what the others did.
   void meet() { see(me_, epoch_++); }
+
+  // ---- its lanes ----
+  // What its lanes do has no order among them, but where they meet. Turns are what lies between two
+  // meetings.
+  std::uint32_t turn() const { return turn_; }
+  // `lanes` of those that live have met.
+  void lanes_meet(std::uint32_t lanes, std::uint32_t live);
+  void all_lanes_meet() {
+    met_ = ++turn_;
+    meetings_of_some_.clear();
+  }
+  // Have all of them since that turn?
+  bool all_met_since(std::uint32_t turn) const { return turn < met_; }
+  // Is what `lane` does now behind what `earlier` did in that turn?
+  bool is_behind(std::uint32_t lane, std::uint32_t earlier, std::uint32_t turn) const;
   // What it does from now on others tell apart from what it did. Its epoch before.
   std::uint32_t begin_epoch() { return epoch_++; }
   // Whoever takes this view has seen `done` up to this epoch, and synchronised with it.
@@ -235,6 +250,9 @@ class Observer {
   struct ProxyFence {
     std::uint32_t epoch, lanes;
   };
+  struct MeetingOfSome {
+    std::uint32_t lanes, turn;  // the last one before it
+  };
 
   // The stamp of what it took there the last time, and still knows how.
   std::uint64_t taken_before(Scope scope, bool relaxed, std::uint64_t place) const;
@@ -261,6 +279,8 @@ class Observer {
   std::vector<Offered> offered_;  // read, and not acquired
   std::vector<Taken> taken_;      // the last first
   std::vector<ProxyFence> own_fences_;
+  std::uint32_t turn_ = 1, met_ = 1;  // of now; the first one since all met
+  std::vector<MeetingOfSome> meetings_of_some_;  // since then
   std::vector<Doubtful> relied_;
   std::uint64_t forgotten_ = 0;  // of these, how many are no longer known
   mutable bool has_presumed_ = false;

@@ -47,6 +47,7 @@ struct FlagAccess {
   bool writes = false;
   std::uint32_t adds = 0;  // instruction of a red whose order among its like means nothing; 0: none
   RunStep step;
+  std::uint32_t lane = 0, turn = 0;
 };
 
 // A strong store of one value, or an atomic, at a place of memory; for who goes round a loop until

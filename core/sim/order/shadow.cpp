@@ -70,6 +70,8 @@ void Shadow::start(u64 bytes, bool in_pages) {
   histories_.assign(1, {});
   links_.assign(1, {});
   nodes_.assign(1, {});
+  lanes_.assign(1, {});
+  offsets_.assign(1, 0);
   most_ = std::max(fewest, touched_);
 }
 
@@ -86,32 +88,104 @@ u32* Shadow::words_from(u64 number) {
 std::uint64_t Shadow::held() const {
   return pages_.size() * sizeof pages_[0] + touched_ * sizeof(u32) +
          histories_.size() * sizeof(History) + links_.size() * sizeof(Link) +
-         nodes_.size() * sizeof(Touch) + gathered_.size() * sizeof(Gathered) +
+         nodes_.size() * sizeof(Touch) + lanes_.size() * sizeof(KeptLanes) +
+         offsets_.size() * sizeof(u32) + gathered_.size() * sizeof(Gathered) +
          readers_.size() * sizeof(Touch);
 }
 
 Shadow::Pass::Pass(Shadow& shadow, const Observer& who, const Completions& completions,
-                   const Touch& touch)
-    : shadow_(&shadow), who_(&who), completions_(&completions), touch_(touch) {
+                   const Touch& touch, const LanesAccess& lanes)
+    : shadow_(&shadow), who_(&who), completions_(&completions), touch_(touch), lanes_(lanes) {
   if (shadow.histories_.size() > std::max(shadow.most_, shadow.touched_)) shadow.compact();
   gathers_ = shadow.gathers_ && touch.kind == Kind::read && !touch.strong && !touch.operation;
   if (!gathers_) shadow.note_gathered();
 }
 
-bool Shadow::Pass::is_ordered(const Touch& earlier) const {
-  if (!earlier.operation) return who_->has_seen(earlier.agent, earlier.epoch);
+bool Shadow::Pass::is_ordered(const Touch& earlier) {
+  if (!earlier.operation) {
+    if (earlier.agent != who_->me()) return who_->has_seen(earlier.agent, earlier.epoch);
+    if (earlier.lanes && lanes_.mask) note_own(earlier);
+    return true;
+  }
   if (completions_->in_flight(earlier.operation)) return earlier.async;
   return completions_->is_seen(earlier.operation, *who_);
 }
 
 // Both strong, and each includes the other in its scope (8.7, "Morally strong operations").
-bool Shadow::Pass::races_with(const Touch& earlier) const {
+bool Shadow::Pass::races_with(const Touch& earlier) {
   if (!writes(earlier.kind) && !writes(touch_.kind)) return false;
   if (earlier.strong && touch_.strong && includes(earlier.scope, earlier.home, touch_.home) &&
       includes(touch_.scope, touch_.home, earlier.home)) {
     return false;
   }
   return !is_ordered(earlier);
+}
+
+void Shadow::Pass::note_own(const Touch& earlier) {
+  const KeptLanes& kept = shadow_->lanes_[earlier.lanes];
+  if (who_->all_met_since(kept.turn)) return;
+  if (lanes_.run && kept.mask == ~0u && !kept.apart && kept.first == lanes_.offsets[0] &&
+      kept.bytes == lanes_.bytes && kept.step == lanes_.bytes) {
+    return;  // each lane where it was itself
+  }
+  const auto which = static_cast<u32>(&earlier - shadow_->nodes_.data());
+  const auto end = own_.begin() + own_count_;
+  if (own_count_ == own_.size() || std::find(own_.begin(), end, which) != end) return;
+  own_[own_count_++] = which;
+}
+
+bool Shadow::Pass::races_within(LaneRace& out) const {
+  for (u32 n = 0; n < own_count_; ++n) {
+    const Touch& earlier = shadow_->nodes_[own_[n]];
+    const KeptLanes& kept = shadow_->lanes_[earlier.lanes];
+    for (u32 mine = lanes_.mask; mine; mine &= mine - 1) {
+      const auto lane = static_cast<u32>(__builtin_ctz(mine));
+      const u64 begin = lanes_.offsets[lane];
+      for (u32 theirs = kept.mask & ~(1u << lane); theirs; theirs &= theirs - 1) {
+        const auto other = static_cast<u32>(__builtin_ctz(theirs));
+        const u64 at = shadow_->offset_of(kept, other);
+        if (at >= begin + lanes_.bytes || begin >= at + kept.bytes) continue;
+        if (who_->is_behind(lane, other, kept.turn)) continue;
+        out = {earlier, lane, std::max(at, begin)};
+        out.other.thread = earlier.thread / 32 * 32 + other;
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+u32 Shadow::keep(const LanesAccess& lanes, u32 turn) {
+  if (!lanes.mask) return 0;
+  KeptLanes kept{lanes.offsets[__builtin_ctz(lanes.mask)], 0, lanes.mask, lanes.bytes, turn, 0};
+  if (lanes.run) {
+    kept.first = lanes.offsets[0];
+    kept.step = lanes.bytes;
+  } else if (lanes.mask & (lanes.mask - 1)) {
+    u64 low = kept.first, high = low;
+    bool even = lanes.mask == ~0u;
+    const u64 step = even ? lanes.offsets[1] - lanes.offsets[0] : 0;
+    for (u32 rest = lanes.mask; rest; rest &= rest - 1) {
+      const auto lane = static_cast<u32>(__builtin_ctz(rest));
+      const u64 at = lanes.offsets[lane];
+      low = std::min(low, at);
+      high = std::max(high, at);
+      even = even && at == lanes.offsets[0] + lane * step;
+    }
+    if (high - low > ~u32{0}) return 0;
+    if (even) {
+      kept.step = step;
+    } else {
+      kept.first = low;
+      kept.apart = static_cast<u32>(offsets_.size());
+      for (u32 lane = 0; lane < 32; ++lane) {
+        const bool is_in = lanes.mask >> lane & 1;
+        offsets_.push_back(is_in ? static_cast<u32>(lanes.offsets[lane] - low) : 0);
+      }
+    }
+  }
+  lanes_.push_back(kept);
+  return static_cast<u32>(lanes_.size() - 1);
 }
 
 // Whatever comes later and races with `earlier` races with this access, too.
@@ -122,11 +196,13 @@ bool Shadow::Pass::stands_for(const Touch& earlier) const {
                         touch_.home.block != earlier.home.block)) {
     return false;
   }
-  return is_ordered(earlier);
+  if (earlier.operation) return completions_->is_seen(earlier.operation, *who_);
+  return who_->has_seen(earlier.agent, earlier.epoch);
 }
 
 u32 Shadow::Pass::node() {
   if (!node_) {
+    if (!touch_.lanes) touch_.lanes = shadow_->keep(lanes_, who_->turn());
     node_ = static_cast<u32>(shadow_->nodes_.size());
     shadow_->nodes_.push_back(touch_);
   }
@@ -247,6 +323,7 @@ bool Shadow::Pass::gather(u64 begin, u64 end, bool& races) {
     }
   }
   if (reader_ == none_yet) {
+    if (!touch_.lanes) touch_.lanes = shadow_->keep(lanes_, who_->turn());
     reader_ = static_cast<u32>(s.readers_.size());
     shadow_->readers_.push_back(touch_);
   }
@@ -384,10 +461,26 @@ void Shadow::compact() {
   std::vector<History> histories(1);
   std::vector<Link> links(1);
   std::vector<Touch> nodes(1);
+  std::vector<KeptLanes> lanes(1);
+  std::vector<u32> offsets(1), lanes_at(lanes_.size(), 0);
+  const auto keep_lanes = [&](u32& n) {
+    if (n && !lanes_at[n]) {
+      KeptLanes kept = lanes_[n];
+      if (kept.apart) {
+        const auto from = offsets_.begin() + kept.apart;
+        kept.apart = static_cast<u32>(offsets.size());
+        offsets.insert(offsets.end(), from, from + 32);
+      }
+      lanes_at[n] = static_cast<u32>(lanes.size());
+      lanes.push_back(kept);
+    }
+    n = lanes_at[n];
+  };
   const auto keep_node = [&](u32 n) {
     if (n && !node[n]) {
       node[n] = static_cast<u32>(nodes.size());
       nodes.push_back(nodes_[n]);
+      keep_lanes(nodes.back().lanes);
     }
     return node[n];
   };
@@ -420,6 +513,9 @@ void Shadow::compact() {
   histories_ = std::move(histories);
   links_ = std::move(links);
   nodes_ = std::move(nodes);
+  for (Touch& reader : readers_) keep_lanes(reader.lanes);
+  lanes_ = std::move(lanes);
+  offsets_ = std::move(offsets);
   most_ = std::max(std::max(fewest, touched_), 2 * histories_.size());
 }
 

@@ -47,6 +47,13 @@ class Completions {
   std::vector<Operation> all_;
 };
 
+// The lanes of an access that are told apart, and where each begins.
+struct LanesAccess {
+  std::uint32_t mask = 0, bytes = 0;
+  const std::uint64_t* offsets = nullptr;  // of each lane
+  bool run = false;                        // all 32, side by side
+};
+
 class Shadow {
  public:
   enum class Kind : std::uint8_t { read, write, atomic, copy };
@@ -65,9 +72,24 @@ class Shadow {
     // cp.async one races as with anything else.
     std::uint32_t operation = Completions::none;
     std::uint32_t thread = 0, pc = 0;
+    std::uint32_t lanes = 0;  // which of them did what (KeptLanes); 0: they are not told apart
+  };
+
+  // An access, and an earlier one by another lane of its warp that no meeting of the two is behind.
+  struct LaneRace {
+    Touch other;  // `thread` is the lane's
+    std::uint32_t lane = 0;
+    std::uint64_t at = 0;  // a byte of both
   };
 
  private:
+  // Lane l of `mask` touched `bytes` bytes from first + l * step on; or, `apart`, from there by what
+  // stands in offsets_ on.
+  struct KeptLanes {
+    std::uint64_t first = 0, step = 0;
+    std::uint32_t mask = 0, bytes = 0, turn = 0, apart = 0;
+  };
+
   // One of the accesses of a word since its last weak write.
   struct Link {
     std::uint32_t node = 0, next = 0, bytes = 0;
@@ -85,7 +107,8 @@ class Shadow {
   class Pass {
    public:
     // `who` has seen what the access is ordered behind: a warp, or who issued the operation.
-    Pass(Shadow& shadow, const Observer& who, const Completions& completions, const Touch& touch);
+    Pass(Shadow& shadow, const Observer& who, const Completions& completions, const Touch& touch,
+         const LanesAccess& lanes = {});
     // It touches [begin, end). True: that is unordered with an earlier access of these bytes.
     bool touch(std::uint64_t begin, std::uint64_t end);
 
@@ -96,6 +119,8 @@ class Shadow {
     // The first that it is unordered with, and the byte.
     const Touch& other() const { return other_; }
     std::uint64_t at() const { return at_; }
+    // After it: is it unordered with what another lane of the warp itself did?
+    bool races_within(LaneRace& out) const;
 
    private:
     friend class Shadow;
@@ -107,8 +132,9 @@ class Shadow {
     void look_through(const History& was, std::uint32_t bytes, bool replaces, Note note,
                       History& now);
     Step step(std::uint32_t from, std::uint32_t bytes, std::uint64_t word);
-    bool is_ordered(const Touch& earlier) const;
-    bool races_with(const Touch& earlier) const;
+    bool is_ordered(const Touch& earlier);
+    bool races_with(const Touch& earlier);
+    void note_own(const Touch& earlier);
     bool stands_for(const Touch& earlier) const;
     bool is_known(std::uint32_t link, std::uint32_t bytes) const;
     std::uint32_t node();
@@ -125,6 +151,10 @@ class Shadow {
     bool gathers_ = false;
     std::uint32_t reader_ = none_yet;
     static constexpr std::uint32_t none_yet = ~0u;
+    LanesAccess lanes_;
+    // Nodes of its own warp that other lanes may race with: as many as are looked at.
+    std::array<std::uint32_t, 4> own_{};
+    std::uint32_t own_count_ = 0;
   };
 
   // A page at a time where only some of the memory may be touched; the rest costs nothing.
@@ -199,6 +229,11 @@ class Shadow {
     const std::vector<std::uint32_t>& page = pages_[number >> page_shift_];
     return page.empty() ? 0 : page[number & page_mask_];
   }
+  std::uint32_t keep(const LanesAccess& lanes, std::uint32_t turn);
+  std::uint64_t offset_of(const KeptLanes& lanes, std::uint32_t lane) const {
+    return lanes.apart ? lanes.first + offsets_[lanes.apart + lane]
+                       : lanes.first + lane * lanes.step;
+  }
   void note_gathered();
   void note_read(std::uint32_t& word, std::uint32_t bytes, std::uint32_t node);
 
@@ -212,6 +247,8 @@ class Shadow {
   std::vector<History> histories_;
   std::vector<Link> links_;
   std::vector<Touch> nodes_;
+  std::vector<KeptLanes> lanes_;
+  std::vector<std::uint32_t> offsets_;
   bool has_forgotten_ = false;
   std::size_t most_ = 0;  // histories, before those that are gone are thrown away
 

@@ -149,9 +149,19 @@ Evidence of_two_products(const Core& x, int lane, const std::vector<CellRange>& 
   return out;
 }
 
-// Another product in flight that has to do with the same cells: of one thread, with the same
-// accumulator and shape, they keep their order; of others nothing orders them. Products of a pair
-// are in flight in both blocks, and use the same cells of both.
+// Has this warp synchronised with who issued it, since then? Not followed of the other block of a
+// pair.
+bool is_met(const Core& x, const AsyncOperation& o) {
+  if (o.leader != no_leader) return false;
+  if (!x.block->order.on()) return true;
+  const BlockOrder& order = x.block->order;
+  return order.of(x.warp->index).has_met(order.of(o.thread / 32).me(), o.since);
+}
+
+// Another product in flight that has to do with the same cells. With the same accumulator and shape
+// they keep their order: those of one thread, and of two that have synchronised (9.7.16.6.3; the
+// fences that this wants are asked for with the history of the cells). Products of a pair are in
+// flight in both blocks, and use the same cells of both.
 bool check_other_products(Core& x, int lane, const Multiplication& m,
                           const std::vector<CellRange>& d) {
   for (const AsyncOperation& o : x.block->flight.operations) {
@@ -159,10 +169,10 @@ bool check_other_products(Core& x, int lane, const Multiplication& m,
     Multiplication other;
     decode(MultiplicationWords::of(o), other);
     const bool same = o.pipe == pipe_of(x, lane);
-    if (same && other.product.d.column == m.product.d.column &&
-        other.product.shape.m == m.product.shape.m && other.product.shape.n == m.product.shape.n) {
-      continue;
-    }
+    const bool alike = other.product.d.column == m.product.d.column &&
+                       other.product.shape.m == m.product.shape.m &&
+                       other.product.shape.n == m.product.shape.n;
+    if (alike && (same || is_met(x, o))) continue;
     const auto meet = [](const std::vector<CellRange>& p, const std::vector<CellRange>& q) {
       return std::any_of(p.begin(), p.end(), [&](const CellRange& r) {
         return std::any_of(q.begin(), q.end(), [&](const CellRange& s) { return r.meets(s); });

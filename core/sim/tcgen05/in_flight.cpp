@@ -103,9 +103,8 @@ bool order_behind_others(Core& x, int lane, AsyncOperation& o) {
   TensorCells mine, theirs;
   tensor_cells(o, mine);
   for (const AsyncOperation& other : x.block->flight.operations) {
-    if (other.stage == Stage::complete || (is_multiplication(o) && is_multiplication(other)))
-      continue;
-    if (!tensor_cells(other, theirs)) continue;
+    if (other.stage == Stage::complete || !tensor_cells(other, theirs)) continue;
+    if (is_multiplication(o) && is_multiplication(other) && other.pipe == o.pipe) continue;
     const CellRange* met = collision(mine, theirs);
     // What a thread of the other block of a pair has issued is not held to come first.
     const bool elsewhere = other.leader != no_leader;
