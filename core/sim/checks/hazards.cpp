@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstring>
+#include <functional>
 
 #include "core/sim/checks/conflict.h"
 #include "core/sim/checks/evidence.h"
@@ -185,22 +186,28 @@ const Region& memory_of(const Accessed& memory) {
   return memory.region ? *memory.region : memory.owner->shared;
 }
 
-// Does a store leave what another warp's store has left there?
-bool stores_the_same(const Core& x, const Accessed& memory, const MemoryAccess& access,
-                     const Conflict& c) {
-  if (access.kind != Shadow::Kind::write || c.other.kind != Shadow::Kind::write) return false;
-  if (!access.values || c.other.async) return false;
-  if (!memory.region && c.other.home.block != x.block->number) return false;
+// Does a lane of a store leave what is there?
+bool stores_the_same(const Accessed& memory, const MemoryAccess& access, std::uint32_t lane) {
   const Region& bytes = memory_of(memory);
-  const std::uint64_t begin = access.offsets[c.lane];
+  const std::uint64_t begin = access.offsets[lane];
   return !bytes.any_undefined(begin, access.bytes) &&
-         std::memcmp(bytes.data() + begin, access.values + c.lane * access.bytes, access.bytes) ==
-             0;
+         std::memcmp(bytes.data() + begin, access.values + lane * access.bytes, access.bytes) == 0;
 }
 
-// Triton's warps set the state of their roles so, each of them, at one word: told once for the
-// place, whichever instructions they are. Of global memory, which kernels set so from many CTAs, it
-// is only worth knowing.
+// Do all of them, in memory that is not another CTA's?
+bool stores_the_same(const Core& x, const Accessed& memory, const MemoryAccess& access) {
+  if (!memory.region && memory.owner != x.block) return false;
+  for (Mask rest = access.mask; rest; rest &= rest - 1) {
+    if (!stores_the_same(memory, access, static_cast<std::uint32_t>(__builtin_ctz(rest)))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Triton's warps set the state of their roles so, each of them, at one word, and many CTAs a flag:
+// whoever comes last, the same is there. It is only worth knowing, and of shared memory told once
+// for the place, whichever instructions they are.
 void tell_same_value(Core& x, const Accessed& memory, const MemoryAccess& access,
                      const Conflict& c) {
   const auto lane = static_cast<int>(c.lane);
@@ -220,8 +227,7 @@ void tell_same_value(Core& x, const Accessed& memory, const MemoryAccess& access
   };
   if (is_told_by_tiles(x, memory, Shadow::Kind::write, c)) return;
   if (memory.region) return x.machine->reports.note(x, lane, "same_value", c.other.pc, tell);
-  x.machine->reports.hazard_of_place(x, lane, "shared_race", static_cast<std::uint32_t>(begin),
-                                     tell);
+  x.machine->reports.note_of_place(x, lane, "same_value", static_cast<std::uint32_t>(begin), tell);
 }
 
 // Lanes from `first` on that lie side by side with the one before; or at the same place, `step` 0.
@@ -248,12 +254,15 @@ Shadow::Touch touch_of(Core& x, const MemoryAccess& access) {
   return t;
 }
 
-// Notes it in `shadow`. Answers whether it is unordered with what was before; and what it is unordered
-// with of the warp itself, if that.
-bool note(Core& x, Shadow& shadow, const MemoryAccess& a, Conflict& out, Shadow::LaneRace& within) {
+// Notes it in `shadow`. Answers whether it is unordered with what was before; and what it is
+// unordered with of the warp itself, if that.
+bool note(Core& x, Shadow& shadow, const Accessed& memory, const MemoryAccess& a, Conflict& out,
+          Shadow::LaneRace& within, bool& repeats) {
   const Observer& me = observer(x);
   LanesAccess lanes;
   if (a.by_lane) lanes = {a.mask, a.bytes, a.offsets, a.run};
+  const std::function<bool()> same = [&] { return stores_the_same(x, memory, a); };
+  if (a.values && a.kind == Shadow::Kind::write) lanes.stores_the_same = &same;
   Shadow::Pass pass(shadow, me, x.machine->completions, touch_of(x, a), lanes);
   bool races = false;
   if (a.run) {
@@ -269,7 +278,8 @@ bool note(Core& x, Shadow& shadow, const MemoryAccess& a, Conflict& out, Shadow:
     }
   }
   pass.races_within(within);
-  if (!races) return false;
+  repeats = pass.repeats();
+  if (!races && !repeats) return false;
   out = conflict_of(*x.machine, me, pass.other(), pass.at());
   for (Mask rest = a.mask; rest; rest &= rest - 1) {
     const auto lane = static_cast<std::uint32_t>(__builtin_ctz(rest));
@@ -280,22 +290,25 @@ bool note(Core& x, Shadow& shadow, const MemoryAccess& a, Conflict& out, Shadow:
   return true;
 }
 
-// Another lane of the warp did it before, and nothing orders the two: lanes go on alone where they do
-// not meet (bar.warp.sync, 9.7.13.2).
+// Another lane of the warp did it before, and nothing orders the two: lanes go on alone where they
+// do not meet (bar.warp.sync, 9.7.13.2).
 void tell_lanes(Core& x, const Accessed& memory, const MemoryAccess& access,
                 const Shadow::LaneRace& race) {
   Conflict c;
   c.lane = race.lane;
   c.offset = race.at;
   c.other = race.other;
-  if (stores_the_same(x, memory, access, c)) return;
+  if (access.values && access.kind == Shadow::Kind::write && c.other.kind == Shadow::Kind::write &&
+      stores_the_same(memory, access, c.lane)) {
+    return;
+  }
   const auto lane = static_cast<int>(c.lane);
   const std::uint64_t begin = access.offsets[c.lane];
   const std::string_view name = ptx::opcode(x.machine->program().code[access.pc].op).name;
   x.machine->reports.hazard(x, lane, "lane_race", c.other.pc, [&] {
     Report r;
-    r.evidence = evidence_of(x, memory, lane, name, verb_of(access.kind), begin,
-                             begin + access.bytes, c);
+    r.evidence =
+        evidence_of(x, memory, lane, name, verb_of(access.kind), begin, begin + access.bytes, c);
     r.sentence = fmt::format(
         "{} {} {} in lane {}, which lane {} of the same warp {} at {}, and the two have not met "
         "since: lanes of a warp have no order of their own",
@@ -307,8 +320,8 @@ void tell_lanes(Core& x, const Accessed& memory, const MemoryAccess& access,
   });
 }
 
-// Lanes of one store that store different values at one place. Which of them stays is left open; that
-// one of them does, CUDA promises (Programming Guide, "SIMT Architecture").
+// Lanes of one store that store different values at one place. Which of them stays is left open;
+// that one of them does, CUDA promises (Programming Guide, "SIMT Architecture").
 void tell_one_place(Core& x, const Accessed& memory, const MemoryAccess& a) {
   constexpr std::uint32_t slots = 64;
   std::array<std::uint8_t, slots> in_slot;
@@ -339,13 +352,14 @@ void tell_one_place(Core& x, const Accessed& memory, const MemoryAccess& a) {
 void look_at(Core& x, Shadow& shadow, const Accessed& memory, const MemoryAccess& access) {
   Conflict c;
   Shadow::LaneRace within;
-  const bool races = note(x, shadow, access, c, within);
+  bool repeats = false;
+  const bool races = note(x, shadow, memory, access, c, within, repeats);
   if (within.other.lanes) tell_lanes(x, memory, access, within);
   if (access.values && access.by_lane && !access.run) tell_one_place(x, memory, access);
   if (!races) return;
   Model& machine = *x.machine;
   if (machine.stops.asked()) x.limit = 0;  // it is told, and to stop there may be wanted
-  if (stores_the_same(x, memory, access, c)) return tell_same_value(x, memory, access, c);
+  if (repeats) return tell_same_value(x, memory, access, c);
   const std::uint64_t begin = access.offsets[c.lane];
   tell_unordered(x, memory, static_cast<int>(c.lane),
                  ptx::opcode(machine.program().code[x.pc].op).name, access.kind, begin,

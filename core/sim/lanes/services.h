@@ -35,8 +35,8 @@ void mark_loaded(Core& x, const Code& c, Mask m, const Region& region,
 const std::uint8_t* undefined_for_store(Core& x, const Code& c, Mask m, std::uint8_t* room);
 
 // Notes an access of shared memory, of memory that operations in flight use, or one that
-// synchronises: is it ordered with those of others? `by_lane`: each lane does its own part, at a time
-// of its own.
+// synchronises: is it ordered with those of others? `by_lane`: each lane does its own part, at a
+// time of its own.
 void watch_access(Core& x, const Code& c, Shadow::Kind kind, Region& region, Mask m,
                   const std::uint64_t* offsets, std::uint32_t bytes, bool run = false,
                   const std::byte* values = nullptr, bool by_lane = false);

@@ -279,8 +279,7 @@ void Dispatcher::start_block(Block& block, std::uint64_t number) {
   const Meetings meetings = p.cta_group == 0   ? Meetings::none
                             : p.cta_group == 1 ? Meetings::of_cta
                                                : Meetings::of_pair;
-  block.order.start(home, model_->options.races ? warps : 0, block.shared.size(),
-                    meetings);
+  block.order.start(home, model_->options.races ? warps : 0, block.shared.size(), meetings);
   if (model_->cluster_size == 1) block.order.shared.gather_reads();
   block.meetings = 0;
   block.mbarriers.clear();

@@ -58,11 +58,10 @@ void Reports::note_at(const Block& block, std::uint32_t thread, std::uint32_t pc
   tell_once(Weight::note, block, thread, pc, {std::move(kind), pc, other_pc}, tell);
 }
 
-void Reports::hazard_of_place(const Core& x, int lane, std::string kind, std::uint32_t offset,
-                              const std::function<Report()>& tell) {
+void Reports::note_of_place(const Core& x, int lane, std::string kind, std::uint32_t offset,
+                            const std::function<Report()>& tell) {
   constexpr std::uint32_t any = ~0u;
-  tell_once(Weight::hazard, *x.block, thread_of(x, lane), x.pc, {std::move(kind), any, offset},
-            tell);
+  tell_once(Weight::note, *x.block, thread_of(x, lane), x.pc, {std::move(kind), any, offset}, tell);
 }
 
 void Reports::tell_once(Weight weight, const Block& block, std::uint32_t thread, std::uint32_t pc,

@@ -36,12 +36,12 @@ class Reports {
   // The same where no instruction is executing: of a thread and an instruction.
   void hazard_at(const Block& block, std::uint32_t thread, std::uint32_t pc, std::string kind,
                  std::uint32_t other_pc, const std::function<Report()>& tell);
-  // The same of whatever instructions do it at one place of shared memory: told once for the place.
-  void hazard_of_place(const Core& x, int lane, std::string kind, std::uint32_t offset,
-                       const std::function<Report()>& tell);
   // A hazard that is only worth knowing.
   void note(const Core& x, int lane, std::string kind, std::uint32_t other_pc,
             const std::function<Report()>& tell);
+  // The same of whatever instructions do it at one place of shared memory: told once for the place.
+  void note_of_place(const Core& x, int lane, std::string kind, std::uint32_t offset,
+                     const std::function<Report()>& tell);
   void note_at(const Block& block, std::uint32_t thread, std::uint32_t pc, std::string kind,
                std::uint32_t other_pc, const std::function<Report()>& tell);
 

@@ -384,10 +384,16 @@ std::uint32_t alike(const ptx::Instruction& i) {
 // Who accessed the place before, and could have come later by what PTX promises: that a relaxed
 // signal came in between is none. `writes` or reads alone: what reads last stands for what its warp
 // read before.
-void log_flag(Core& x, u64 place, Shadow::Kind kind, const ptx::Instruction& i, std::uint32_t lane) {
+void log_flag(Core& x, u64 place, Shadow::Kind kind, const ptx::Instruction& i,
+              std::uint32_t lane) {
   const Observer& me = observer(x);
-  FlagAccess now{me.me(), me.epoch(), kind != Shadow::Kind::read, alike(i),
-                 x.machine->step_of(*x.block, x.warp->index, x.pc), lane, me.turn()};
+  FlagAccess now{me.me(),
+                 me.epoch(),
+                 kind != Shadow::Kind::read,
+                 alike(i),
+                 x.machine->step_of(*x.block, x.warp->index, x.pc),
+                 lane,
+                 me.turn()};
   std::vector<FlagAccess>& all = x.machine->flag_accesses[place];
   for (const FlagAccess& a : all) {
     if (!a.writes && !now.writes) continue;
@@ -516,7 +522,7 @@ void watch_access(Core& x, const Code& c, Shadow::Kind kind, Region& region, Mas
                   bool by_lane) {
   const bool shared = region.kind() == Region::Kind::shared;
   Block& owner = shared ? owner_of(x, region) : *x.block;
-  MemoryAccess access{kind,    c.synchronises, x.warp->index, x.pc,   m,
+  MemoryAccess access{kind,    c.synchronises, x.warp->index, x.pc,    m,
                       offsets, bytes,          run,           by_lane, values};
   if (c.synchronises) {
     constexpr std::uint8_t is_volatile = 1;  // word of Field::order

@@ -9,8 +9,7 @@ namespace {
 
 using u32 = std::uint32_t;
 
-constexpr std::size_t most_relied = 16, most_own_fences = 16, most_taken = 32,
-                      most_of_some = 64;
+constexpr std::size_t most_relied = 16, most_own_fences = 1024, most_taken = 32, most_of_some = 64;
 
 // Larger each time, in whichever machine.
 std::uint64_t next_stamp() {
@@ -339,11 +338,12 @@ bool Observer::is_behind(u32 lane, u32 earlier, u32 turn) const {
 }
 
 bool Observer::has_fenced(u32 lanes, u32 epoch, u32 until) const {
-  const bool is_known =
-      std::any_of(own_fences_.begin(), own_fences_.end(), [&](const ProxyFence& f) {
-        return f.epoch >= epoch && f.epoch <= until && (f.lanes & lanes);
-      });
-  if (is_known) return true;
+  // Their epochs grow.
+  auto f = std::lower_bound(own_fences_.begin(), own_fences_.end(), epoch,
+                            [](const ProxyFence& fence, u32 e) { return fence.epoch < e; });
+  for (; f != own_fences_.end() && f->epoch <= until; ++f) {
+    if (f->lanes & lanes) return true;
+  }
   // Of fences that are no longer known it is taken that one was there.
   if (!lanes || own_fences_.size() < most_own_fences || own_fences_.front().epoch < epoch) {
     return false;

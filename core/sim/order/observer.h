@@ -279,7 +279,7 @@ class Observer {
   std::vector<Offered> offered_;  // read, and not acquired
   std::vector<Taken> taken_;      // the last first
   std::vector<ProxyFence> own_fences_;
-  std::uint32_t turn_ = 1, met_ = 1;  // of now; the first one since all met
+  std::uint32_t turn_ = 1, met_ = 1;             // of now; the first one since all met
   std::vector<MeetingOfSome> meetings_of_some_;  // since then
   std::vector<Doubtful> relied_;
   std::uint64_t forgotten_ = 0;  // of these, how many are no longer known

@@ -121,6 +121,31 @@ bool Shadow::Pass::races_with(const Touch& earlier) {
   return !is_ordered(earlier);
 }
 
+// A write that a later one has repeated: a read finds what both stored.
+bool Shadow::Pass::is_hidden(const Touch& earlier) const {
+  return touch_.kind == Kind::read && earlier.kind == Kind::write && !earlier.strong;
+}
+
+bool Shadow::Pass::stores_the_same() {
+  if (same_ == Same::unknown) {
+    same_ = lanes_.stores_the_same && (*lanes_.stores_the_same)() ? Same::yes : Same::no;
+  }
+  return same_ == Same::yes;
+}
+
+// Of two weak stores that nothing orders, does the later one store what is there?
+bool Shadow::Pass::repeats(const Touch& earlier) {
+  return touch_.kind == Kind::write && !touch_.strong && earlier.kind == Kind::write &&
+         !earlier.strong && !earlier.async && !earlier.operation && stores_the_same();
+}
+
+void Shadow::Pass::note_repeated(u32 node, u64 at) {
+  if (repeats_ || found_) return;
+  repeats_ = true;
+  other_ = shadow_->nodes_[node];
+  at_ = at;
+}
+
 void Shadow::Pass::note_own(const Touch& earlier) {
   const KeptLanes& kept = shadow_->lanes_[earlier.lanes];
   if (who_->all_met_since(kept.turn)) return;
@@ -223,18 +248,32 @@ Shadow::Pass::Step Shadow::Pass::step(u32 from, u32 bytes, u64 word) {
   Shadow& s = *shadow_;
   const History was = s.histories_[from];
   Step out{from, bytes, from, 0};
+  // Answers whether it is kept, whatever comes now.
   const auto note = [&](u32 node, u32 common) {
+    const u64 at = word * 4 + static_cast<u32>(__builtin_ctz(common));
+    if (repeats(s.nodes_[node])) {
+      note_repeated(node, at);
+      return true;
+    }
     out.races = 1;
-    if (found_) return;
+    if (found_) return false;
     found_ = true;
     other_ = s.nodes_[node];
-    at_ = word * 4 + static_cast<u32>(__builtin_ctz(common));
+    at_ = at;
+    return false;
   };
+  std::array<Link, 4> repeated;
+  u32 repeated_count = 0;
+  bool is_kept = false;
   for (u32 b = 0, before = 0; b < 4; ++b) {
     const u32 node = was.written[b];
-    if (!(bytes >> b & 1) || node == before) continue;
-    before = node;
-    if (races_with(s.nodes_[node])) note(node, 1u << b);
+    if (!(bytes >> b & 1)) continue;
+    if (node != before) {
+      before = node;
+      is_kept = races_with(s.nodes_[node]) && note(node, 1u << b);
+      if (is_kept) repeated[repeated_count++] = {node, 0, 0};
+    }
+    if (is_kept) repeated[repeated_count - 1].bytes |= 1u << b;
   }
   const bool reads = touch_.kind == Kind::read, replaces = !reads && !touch_.strong;
   if (!replaces && was.others && is_known(was.others, bytes)) return out;
@@ -245,6 +284,13 @@ Shadow::Pass::Step Shadow::Pass::step(u32 from, u32 bytes, u64 word) {
   if (replaces) {
     for (u32 b = 0; b < 4; ++b) {
       if (bytes >> b & 1) now.written[b] = node();
+    }
+    for (u32 k = 0; k < repeated_count; ++k) {
+      s.links_.push_back({repeated[k].node, now.others, repeated[k].bytes});
+      now.others = static_cast<u32>(s.links_.size() - 1);
+      ++now.count;
+      now.some_write = true;
+      now.all_wide = false;
     }
   } else {
     s.links_.push_back({node(), now.others, bytes});
@@ -270,8 +316,10 @@ void Shadow::Pass::look_through(const History& was, u32 bytes, bool replaces, No
   for (u32 at = was.others; at; at = s.links_[at].next) {
     const Link& link = s.links_[at];
     const Touch& earlier = s.nodes_[link.node];
-    if ((link.bytes & bytes) && races_with(earlier)) note(link.node, link.bytes & bytes);
-    const u32 left = replaces                                        ? link.bytes & ~bytes
+    const bool repeated = (link.bytes & bytes) && races_with(earlier) && !is_hidden(earlier) &&
+                          note(link.node, link.bytes & bytes);
+    const u32 left = repeated                                        ? link.bytes
+                     : replaces                                      ? link.bytes & ~bytes
                      : (link.bytes & ~bytes) || !stands_for(earlier) ? link.bytes
                                                                      : 0;
     all_kept = all_kept && left == link.bytes;

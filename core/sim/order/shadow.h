@@ -5,7 +5,8 @@
 // Of a byte are kept the last weak write, and since then each read, each atomic and each strong
 // write that no later one stands for: one that is ordered behind it and races with whatever it
 // would race with. So an access is reported exactly if it races with an earlier one of the byte, as
-// long as none was before it.
+// long as none was before it. Weak writes that a later one raced with, and stored the same, are
+// kept besides: whichever of them came last, a read finds the same, but another write may not.
 //
 // Every four bytes have a number: that of their history. Words that were touched alike have the
 // same one, so that a warp that touches a tile looks at few histories and fills in numbers.
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "core/sim/order/observer.h"
@@ -47,11 +49,13 @@ class Completions {
   std::vector<Operation> all_;
 };
 
-// The lanes of an access that are told apart, and where each begins.
+// What else is known of an access: the lanes that are told apart, and where each begins; and
+// whether it stores what is there already.
 struct LanesAccess {
   std::uint32_t mask = 0, bytes = 0;
-  const std::uint64_t* offsets = nullptr;  // of each lane
-  bool run = false;                        // all 32, side by side
+  const std::uint64_t* offsets = nullptr;                  // of each lane
+  bool run = false;                                        // all 32, side by side
+  const std::function<bool()>* stores_the_same = nullptr;  // null: no
 };
 
 class Shadow {
@@ -83,8 +87,8 @@ class Shadow {
   };
 
  private:
-  // Lane l of `mask` touched `bytes` bytes from first + l * step on; or, `apart`, from there by what
-  // stands in offsets_ on.
+  // Lane l of `mask` touched `bytes` bytes from first + l * step on; or, `apart`, from there by
+  // what stands in offsets_ on.
   struct KeptLanes {
     std::uint64_t first = 0, step = 0;
     std::uint32_t mask = 0, bytes = 0, turn = 0, apart = 0;
@@ -119,6 +123,9 @@ class Shadow {
     // The first that it is unordered with, and the byte.
     const Touch& other() const { return other_; }
     std::uint64_t at() const { return at_; }
+    // It is unordered with writes that stored the same, and with no others: touch() says no, and
+    // other() is one of them.
+    bool repeats() const { return repeats_ && !found_; }
     // After it: is it unordered with what another lane of the warp itself did?
     bool races_within(LaneRace& out) const;
 
@@ -134,6 +141,10 @@ class Shadow {
     Step step(std::uint32_t from, std::uint32_t bytes, std::uint64_t word);
     bool is_ordered(const Touch& earlier);
     bool races_with(const Touch& earlier);
+    bool is_hidden(const Touch& earlier) const;
+    bool stores_the_same();
+    bool repeats(const Touch& earlier);
+    void note_repeated(std::uint32_t node, std::uint64_t at);
     void note_own(const Touch& earlier);
     bool stands_for(const Touch& earlier) const;
     bool is_known(std::uint32_t link, std::uint32_t bytes) const;
@@ -147,7 +158,8 @@ class Shadow {
     std::uint32_t node_ = 0;
     std::array<Step, 4> last_{};
     std::uint32_t steps_ = 0;
-    bool found_ = false;
+    bool found_ = false, repeats_ = false;
+    enum class Same : std::uint8_t { unknown, yes, no } same_ = Same::unknown;
     bool gathers_ = false;
     std::uint32_t reader_ = none_yet;
     static constexpr std::uint32_t none_yet = ~0u;

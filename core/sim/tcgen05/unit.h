@@ -19,6 +19,7 @@
 // was that they met at.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -61,14 +62,13 @@ struct TensorOrder {
   // Does such a fence lie between what it did at `epoch` and what is known of it, up to `until`? Of
   // fences that are no longer known it is taken that one was there.
   bool has_fenced(std::uint32_t epoch, std::uint32_t until) const {
-    for (const std::uint32_t f : before) {
-      if (epoch <= f && f < until) return true;
-    }
+    const auto f = std::lower_bound(before.begin(), before.end(), epoch);  // they grow
+    if (f != before.end() && *f < until) return true;
     return before.size() == most_fences && epoch < before.front();
   }
 
  private:
-  static constexpr std::size_t most_fences = 64;
+  static constexpr std::size_t most_fences = 4096;
 };
 
 // What a warp of a pair has done of the steps that both blocks take together.
