@@ -342,7 +342,7 @@ void tell_one_place(Core& x, const Accessed& memory, const MemoryAccess& a) {
             "and which is open",
             first, lane, byte_text(x, memory, offset));
         r.expected = "one lane that stores there, or the same value from all";
-        r.found = "the value of the last of them, as chips are seen to have it";
+        r.found = "the value of the lowest of them, as an H200 is seen to leave it";
         return r;
       });
     }

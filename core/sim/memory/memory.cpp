@@ -215,7 +215,7 @@ void Region::write_atomically(std::uint64_t offset, const std::byte* from,
 void Region::write_lanes(const std::uint64_t* offsets, Mask mask, const LaneData& data,
                          Writer first) {
   std::byte* const bytes = bytes_.own();
-  for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+  for (std::uint32_t lane = lanes; lane-- > 0;) {
     if (!(mask >> lane & 1)) continue;
     const std::uint64_t offset = offsets[lane];
     const std::byte* from = data.bytes + lane * data.width;

@@ -154,6 +154,7 @@ void Shadow::Pass::note_own(const Touch& earlier) {
     return;  // each lane where it was itself
   }
   const auto which = static_cast<u32>(&earlier - shadow_->nodes_.data());
+  if (which == node_) return;  // its own: lanes of one access
   const auto end = own_.begin() + own_count_;
   if (own_count_ == own_.size() || std::find(own_.begin(), end, which) != end) return;
   own_[own_count_++] = which;
