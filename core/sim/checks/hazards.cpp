@@ -342,7 +342,7 @@ void tell_one_place(Core& x, const Accessed& memory, const MemoryAccess& a) {
             "and which is open",
             first, lane, byte_text(x, memory, offset));
         r.expected = "one lane that stores there, or the same value from all";
-        r.found = "the value of the lowest of them, as an H200 is seen to leave it";
+        r.found = "what an H200 is seen to leave: of each 128 bytes the lowest lane's";
         return r;
       });
     }
