@@ -282,7 +282,7 @@ at = [{ offset = 8, surface = { buffer = "A", width = 8, format = "s16x2", pitch
   const Texture& t = file.arguments[0].handles.at(0).texture;
   EXPECT_EQ(t.buffer, 1u);
   EXPECT_TRUE(t.linear && t.normalized && t.as_float && !t.surface);
-  EXPECT_EQ(t.address, TextureAddress::mirror);
+  EXPECT_EQ(t.address[2], TextureAddress::mirror);
   EXPECT_EQ(t.texel_bytes(), 4u);
   EXPECT_EQ(t.bytes(), 128u);
   EXPECT_FALSE(objection(t, 128).has_value());
