@@ -114,9 +114,11 @@ bool fits(Core& x, int lane, const Texture& t, u32 dimensions) {
   return false;
 }
 
-// An element along one dimension, by the address mode; -1: outside, for border.
+// An element along one dimension, by the address mode; -1: outside, for border, or where there is
+// none.
 i64 addressed(double at, u32 extent, TextureAddress mode) {
   constexpr double most = 1e15;
+  if (extent == 0) return -1;  // all of it is outside
   const auto n = static_cast<i64>(extent);
   const auto i = static_cast<i64>(std::clamp(std::isnan(at) ? 0 : at, -most, most));
   switch (mode) {
