@@ -12,6 +12,7 @@
 #include "app/demangle.h"
 #include "app/files.h"
 #include "core/io/npy.h"
+#include "core/sim/machine/textures.h"
 
 namespace tilescope {
 namespace {
@@ -160,12 +161,91 @@ std::map<std::uint64_t, DType> pointed_at(const CapturedLaunch& c, const ptx::Fu
   return out;
 }
 
+// The texture or surface that a word is the handle of; null: it is none's.
+const Texture* texture_of(const CapturedLaunch& c, std::uint64_t word) {
+  const Texture* const found = c.textures ? sim::texture_of(*c.textures, word) : nullptr;
+  return found && !found->ended ? found : nullptr;
+}
+
+// How a launch file has it: over the buffer of that name.
+std::string text_of(const Texture& t, const sim::Region& region, const std::string& buffer) {
+  const auto kind = t.kind == TexelKind::floating          ? 'f'
+                    : t.kind == TexelKind::unsigned_number ? 'u'
+                                                           : 's';
+  std::string out =
+      fmt::format("{} = {{ buffer = \"{}\", offset = {}, width = {}",
+                  t.surface ? "surface" : "texture", buffer, t.place - region.base(), t.width);
+  if (t.height) out += fmt::format(", height = {}", t.height);
+  if (t.depth) out += fmt::format(", depth = {}", t.depth);
+  if (t.pitch) out += fmt::format(", pitch = {}", t.pitch);
+  out += fmt::format(", format = \"{}{}x{}\"", kind, t.bits, t.components);
+  if (t.surface) return out + " }";
+  const bool whole = t.kind != TexelKind::floating && !t.as_float;
+  const auto border = [&](std::size_t i) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &t.border[i], sizeof bits);
+    return whole ? fmt::format("{}", bits) : fmt::format("{}", t.border[i]);
+  };
+  const auto mode = [&](std::size_t k) {
+    constexpr std::string_view names[] = {"wrap", "clamp", "mirror", "border"};
+    return names[static_cast<std::size_t>(t.address[k])];
+  };
+  out += fmt::format(", filter = \"{}\", address = [\"{}\", \"{}\", \"{}\"]",
+                     t.linear ? "linear" : "point", mode(0), mode(1), mode(2));
+  out += fmt::format(", normalized = {}, read = \"{}\", border = [{}, {}, {}, {}] }}", t.normalized,
+                     t.as_float ? "normalized" : "element", border(0), border(1), border(2),
+                     border(3));
+  return out;
+}
+
+// A parameter, whose bytes may hold handles. `names`: of buffers, by where they begin.
+std::string argument_text(const CapturedLaunch& c, const ptx::Parameter& p,
+                          const std::map<std::uint64_t, std::string>& names) {
+  const std::byte* const bytes = &c.parameters[p.offset];
+  std::string parts;
+  std::uint32_t from = 0;
+  const auto plain = [&](std::uint32_t to) {
+    if (from == to) return;
+    parts += fmt::format("{}{{ offset = {}, bytes = \"{}\" }}", parts.empty() ? "" : ", ", from,
+                         hex(bytes + from, to - from));
+  };
+  for (std::uint32_t at = 0; at + 8 <= p.bytes; at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes + at, sizeof word);
+    const Texture* const texture = texture_of(c, word);
+    const sim::Region* const region = texture ? c.memory.find(texture->place) : nullptr;
+    const auto name = region ? names.find(region->base()) : names.end();
+    if (name == names.end()) continue;
+    const std::string text = text_of(*texture, *region, name->second);
+    if (p.bytes == 8) return text;
+    plain(at);
+    parts += fmt::format("{}{{ offset = {}, {} }}", parts.empty() ? "" : ", ", at, text);
+    from = at + 8;
+  }
+  if (parts.empty()) return fmt::format("bytes = \"{}\"", hex(bytes, p.bytes));
+  plain(p.bytes);
+  return fmt::format("size = {}\nat = [{}]", p.bytes, parts);
+}
+
+// The handles of textures that stand in memory, and in which buffer; empty: none does.
+std::string handles_in_memory(const CapturedLaunch& c) {
+  std::string out;
+  for (const sim::Region* region : reachable(c)) {
+    each_word(region->data(), region->size(), [&](std::uint64_t word) {
+      if (!out.empty() || !texture_of(c, word)) return;
+      out = fmt::format("0x{:x} in buffer {}", word, region->name());
+    });
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<const sim::Region*> reachable(const CapturedLaunch& c) {
   std::set<const sim::Region*> known;
   std::vector<const sim::Region*> open;
   const auto reach = [&](std::uint64_t address) {
+    if (const Texture* const texture = texture_of(c, address)) address = texture->place;
     const sim::Region* const region = c.memory.find(address);
     if (region && known.insert(region).second) open.push_back(region);
   };
@@ -217,16 +297,19 @@ std::optional<Error> write_capture(const std::string& folder, const CapturedLaun
     return same ? std::nullopt : write_bytes(in_folder(left), changed->second, type);
   };
   std::size_t number = 0;
+  std::map<std::uint64_t, std::string> names;  // of buffers
   for (const sim::Region* region : reachable(c)) {
     const std::string file = fmt::format("b{}.npy", number);
     const auto pointed = types.find(region->base());
     const DType type = pointed == types.end() ? DType::u8 : pointed->second;
     if (auto error = write_bytes(in_folder(file), contents(*region), type)) return error;
     // Names need not differ in a program.
+    const std::string name = fmt::format("{} ({})", region->name(), number);
+    names[region->base()] = name;
     toml += fmt::format(
-        "\n[[buffer]]\nname = \"{} ({})\"\ndtype = \"{}\"\nfile = \"{}\"\n"
+        "\n[[buffer]]\nname = \"{}\"\ndtype = \"{}\"\nfile = \"{}\"\n"
         "address = 0x{:x}\n",
-        region->name(), number, name_of(type), file, region->base());
+        name, name_of(type), file, region->base());
     if (auto error = write_left(*region, file, type)) return error;
     ++number;
     const Stretches stretches = unwritten(*region);
@@ -247,10 +330,17 @@ std::optional<Error> write_capture(const std::string& folder, const CapturedLaun
     if (auto error = write_left(*region, file, DType::u8)) return error;
   }
   for (const ptx::Parameter& p : (*entry)->parameters) {
-    toml += fmt::format("\n[[arg]]\nbytes = \"{}\"\n", hex(&c.parameters[p.offset], p.bytes));
+    toml += fmt::format("\n[[arg]]\n{}\n", argument_text(c, p, names));
   }
   if (auto error = write_file(in_folder("kernel.ptx"), *c.module.text().text)) return error;
-  return write_file(in_folder("launch.toml"), toml);
+  if (auto error = write_file(in_folder("launch.toml"), toml)) return error;
+  const std::string handles = c.textures ? handles_in_memory(c) : "";
+  if (handles.empty()) return {};
+  return Error{ErrorKind::unsupported,
+               fmt::format("{} does not run as it did: handles of textures stand in memory ({}), "
+                           "and a launch file gives them as parameters alone.",
+                           folder, handles),
+               folder};
 }
 
 }  // namespace tilescope

@@ -28,13 +28,17 @@ struct CapturedLaunch {
   // What buffers and variables held afterwards, where that is known, by their addresses: of those
   // that it changed.
   const std::map<std::uint64_t, std::vector<std::byte>>* left = nullptr;
+  // What handles of textures and surfaces stand for, by their number; null: none are known.
+  const std::vector<Texture>* textures = nullptr;
 };
 
-// What a launch can reach: allocations whose addresses stand in its parameters, in the variables of
-// its module, or in what can be reached, at a multiple of 8 bytes. Ascending.
+// What a launch can reach: allocations whose addresses, or those of textures whose handles, stand
+// in its parameters, in the variables of its module, or in what can be reached, at a multiple of 8
+// bytes. Ascending.
 std::vector<const sim::Region*> reachable(const CapturedLaunch& captured);
 
-// Into `folder`, which is made. Nothing where it went well.
+// Into `folder`, which is made. Nothing where it went well. A launch file gives handles as
+// parameters alone: where others stand in memory all is written, and the sentence says so.
 std::optional<Error> write_capture(const std::string& folder, const CapturedLaunch& captured);
 
 }  // namespace tilescope

@@ -123,6 +123,18 @@ ExecCalls::Row ExecCalls::row_of(wire::Call call) {
       return {&ExecCalls::event_query};
     case Call::tensor_map:
       return {&ExecCalls::tensor_map};
+    case Call::array_create:
+      return {&ExecCalls::array_create};
+    case Call::array_destroy:
+      return {&ExecCalls::array_destroy};
+    case Call::array_find:
+      return {&ExecCalls::array_find};
+    case Call::texture_create:
+      return {&ExecCalls::texture_create};
+    case Call::texture_destroy:
+      return {&ExecCalls::texture_destroy};
+    case Call::texture_find:
+      return {&ExecCalls::texture_find};
     case Call::count:
       break;
   }
@@ -151,7 +163,11 @@ DriverResult ExecCalls::hello(wire::Reader& in, CallAnswer&) {
 }
 
 DriverResult ExecCalls::missing(wire::Reader& in, CallAnswer&) {
-  const std::string name(in.text());
+  is_missing(std::string(in.text()));
+  return DriverResult::success;
+}
+
+DriverResult ExecCalls::is_missing(const std::string& name) {
   if (std::find(missed_.begin(), missed_.end(), name) == missed_.end()) {
     missed_.push_back(name);
     terminal_.say(
@@ -159,7 +175,7 @@ DriverResult ExecCalls::missing(wire::Reader& in, CallAnswer&) {
                     "CUDA_ERROR_NOT_SUPPORTED.",
                     program_, name));
   }
-  return DriverResult::success;
+  return DriverResult::not_supported;
 }
 
 // All that the program had there goes with the process.

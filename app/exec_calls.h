@@ -115,6 +115,10 @@ class ExecCalls {
     bool mapped = false;                 // lies somewhere
     std::optional<sim::Region> waiting;  // its bytes, while nobody may access them
   };
+  struct Array {
+    wire::Array how;
+    std::uint64_t address = 0;
+  };
   struct Mapping {
     std::uint64_t bytes = 0, memory = 0;
     std::uint32_t access = 0;  // CUmemAccess_flags
@@ -172,11 +176,23 @@ class ExecCalls {
   void end_physical(std::uint64_t handle);
   void give_access(std::uint64_t address, std::uint32_t flags);
 
+  // exec_textures.cpp
+  DriverResult array_create(wire::Reader& in, CallAnswer& answer);
+  DriverResult array_destroy(wire::Reader& in, CallAnswer& answer);
+  DriverResult array_find(wire::Reader& in, CallAnswer& answer);
+  DriverResult texture_create(wire::Reader& in, CallAnswer& answer);
+  DriverResult texture_destroy(wire::Reader& in, CallAnswer& answer);
+  DriverResult texture_find(wire::Reader& in, CallAnswer& answer);
+  // Where its elements are, how large it is and what they are.
+  DriverResult lay_out(const wire::Texture& how, Texture& out);
+
   // exec_devices.cpp
   DriverResult device_name(wire::Reader& in, CallAnswer& answer);
   DriverResult device_attribute(wire::Reader& in, CallAnswer& answer);
   DriverResult device_memory(wire::Reader& in, CallAnswer& answer);
 
+  // Said once; the answer.
+  DriverResult is_missing(const std::string& name);
   std::uint64_t new_handle() { return next_++; }
   Function* function(std::uint64_t handle);
   // Static shared memory of an entry, bytes; nothing where it cannot be decoded.
@@ -204,7 +220,9 @@ class ExecCalls {
   std::map<std::uint64_t, std::uint64_t> reserved_;                // bytes, by address
   std::map<std::uint64_t, Physical> physical_;
   std::map<std::uint64_t, Mapping> mapped_;  // by address
-  std::vector<std::string> missed_;          // names that were told
+  std::map<std::uint64_t, Array> arrays_;
+  std::map<std::uint64_t, wire::Texture> textures_;  // and surfaces, by what kernels get
+  std::vector<std::string> missed_;                  // names that were told
   int modules_ = 0, allocations_ = 0;
   std::set<std::string> refused_;  // why modules were: said once
 };

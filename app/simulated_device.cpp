@@ -17,6 +17,7 @@
 #include "core/sim/machine/early.h"
 #include "core/sim/machine/grid.h"
 #include "core/sim/machine/machine.h"
+#include "core/sim/machine/textures.h"
 
 namespace tilescope {
 namespace {
@@ -174,6 +175,18 @@ const ptx::Program* SimulatedDevice::program(Handle handle, const ptx::Function&
   return image ? &(*image)->program : nullptr;
 }
 
+std::uint64_t SimulatedDevice::add_texture(const Texture& texture) {
+  textures_.push_back(texture);
+  return texture_base + texture_step * (textures_.size() - 1);
+}
+
+bool SimulatedDevice::end_texture(std::uint64_t handle) {
+  const Texture* const texture = sim::texture_of(textures_, handle);
+  if (!texture || texture->ended) return false;
+  textures_[static_cast<std::size_t>(texture - textures_.data())].ended = true;
+  return true;
+}
+
 bool SimulatedDevice::is_checked(std::string_view kernel) const {
   if (launches_ < options_.first || launches_ >= options_.end) return false;
   return !options_.only || std::regex_search(kernel.begin(), kernel.end(), *options_.only);
@@ -224,7 +237,8 @@ DriverResult SimulatedDevice::launch(const Request& request) {
   how.block = request.block;
   how.cluster = request.cluster;
   how.dynamic_shared = request.dynamic_shared;
-  const CapturedLaunch captured{*from, memory_, how, request.parameters, options_.device};
+  const CapturedLaunch captured{*from,           memory_, how,       request.parameters,
+                                options_.device, nullptr, &textures_};
   const Outcome<const ptx::Function*> entry = from->entry(how.entry);
   const bool fits = entry.ok() && request.parameters.size() == (*entry)->parameter_bytes;
   if (outline.checked && !options_.capture.empty() && fits) {
@@ -252,6 +266,7 @@ DriverResult SimulatedDevice::launch(const Request& request) {
     const bool unsupported = e.kind == ErrorKind::unsupported;
     return unsupported ? DriverResult::not_supported : DriverResult::invalid_value;
   }
+  sim::give_textures(*machine, textures_);
   if (request.begins_early) {
     order_.expect_early_launches();
     sim::tell_early(*machine);
@@ -327,7 +342,8 @@ DriverResult SimulatedDevice::launch(const Request& request) {
   const bool fails = faulted() || (options_.strict && hazardous_ && !was_hazardous);
   if (before && fails && failing_.empty()) {
     failing_ = file_of_launch(options_.failing, number, request.entry);
-    capture(failing_, {*from, *before, how, request.parameters, options_.device});
+    capture(failing_,
+            {*from, *before, how, request.parameters, options_.device, nullptr, &textures_});
   }
   return failed_;
 }

@@ -28,6 +28,7 @@
 #include "app/terminal.h"
 #include "core/error.h"
 #include "core/run/job.h"
+#include "core/run/texture.h"
 #include "core/sim/machine/module.h"
 #include "core/sim/memory/device_memory.h"
 #include "core/sim/order/work_order.h"
@@ -97,6 +98,11 @@ class SimulatedDevice {
   DriverResult launch(const Request& request);
   // What kernels have printed since the last call.
   std::string take_printed() { return std::exchange(printed_, {}); }
+
+  // ---- textures and surfaces: what kernels get as their handles, none of them twice ----
+  std::uint64_t add_texture(const Texture& texture);
+  // False: there is none, or none any more.
+  bool end_texture(std::uint64_t handle);
 
   // ---- time: seconds of the chip, of what a stream has done so far ----
   double time_of(std::uint64_t stream) const;
@@ -174,6 +180,7 @@ class SimulatedDevice {
   sim::DeviceMemory memory_;
   std::map<Handle, std::shared_ptr<sim::Module>> modules_;
   Handle next_ = 1;
+  std::vector<Texture> textures_;  // all that there ever were
   DriverResult failed_ = DriverResult::success;
   bool hazardous_ = false;
   std::string printed_;

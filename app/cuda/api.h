@@ -16,6 +16,8 @@ using CUkernel = struct CUkern_st*;
 using CUstream = struct CUstream_st*;
 using CUevent = struct CUevent_st*;
 using CUarray = struct CUarray_st*;
+using CUtexObject = unsigned long long;
+using CUsurfObject = unsigned long long;
 using CUmemoryPool = struct CUmemPoolHandle_st*;
 using CUlinkState = struct CUlinkState_st*;
 using CUgraph = struct CUgraph_st*;
@@ -96,6 +98,55 @@ struct CUDA_MEMCPY3D {
   std::size_t WidthInBytes, Height, Depth;
 };
 static_assert(sizeof(CUDA_MEMCPY3D) == 200);
+
+struct CUDA_ARRAY_DESCRIPTOR {
+  std::size_t Width, Height;
+  unsigned Format, NumChannels;  // CUarray_format
+};
+static_assert(sizeof(CUDA_ARRAY_DESCRIPTOR) == 24);
+struct CUDA_ARRAY3D_DESCRIPTOR {
+  std::size_t Width, Height, Depth;
+  unsigned Format, NumChannels, Flags;
+};
+static_assert(sizeof(CUDA_ARRAY3D_DESCRIPTOR) == 40);
+
+enum CUresourcetype : unsigned {
+  resource_array = 0,
+  resource_mipmapped_array = 1,
+  resource_linear = 2,
+  resource_pitch_2d = 3,
+};
+struct CUDA_RESOURCE_DESC {
+  CUresourcetype type;
+  union {
+    CUarray array;
+    struct {
+      CUdeviceptr address;
+      unsigned format, channels;
+      std::size_t bytes;
+    } linear;
+    struct {
+      CUdeviceptr address;
+      unsigned format, channels;
+      std::size_t width, height, pitch;
+    } rows;
+    int reserved[32];
+  };
+  unsigned flags;
+};
+static_assert(sizeof(CUDA_RESOURCE_DESC) == 144);
+struct CUDA_TEXTURE_DESC {
+  unsigned modes[3], filter, flags, anisotropy, mip_filter;
+  float mip[3], border[4];
+  int reserved[12];
+};
+static_assert(sizeof(CUDA_TEXTURE_DESC) == 104);
+struct CUDA_RESOURCE_VIEW_DESC {
+  unsigned format;
+  std::size_t width, height, depth;
+  unsigned levels[2], layers[2], reserved[16];
+};
+static_assert(sizeof(CUDA_RESOURCE_VIEW_DESC) == 112);
 
 struct CUaccessPolicyWindow {
   void* base;

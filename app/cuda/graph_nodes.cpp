@@ -72,9 +72,6 @@ CUresult work_of(const KernelNode& node, bool knows_kernels, NodeWork& out) {
 }
 CUresult work_of(const CUDA_MEMCPY3D& how, NodeWork& out) {
   if (how.WidthInBytes == 0 || how.Height == 0 || how.Depth == 0) return CUDA_ERROR_INVALID_VALUE;
-  if (how.srcMemoryType == memory_array || how.dstMemoryType == memory_array) {
-    return not_supported("nodes that copy arrays");
-  }
   out = how;
   return CUDA_SUCCESS;
 }

@@ -523,25 +523,58 @@ IN_DEFAULT_STREAM(_ptds, stream_per_thread())
 
 namespace {
 
-// The two boxes of a copy; false: they are none.
-bool boxes(const CUDA_MEMCPY3D& how, Rows& to, Rows& from) {
-  to.bytes = from.bytes = how.WidthInBytes;
-  to.rows = from.rows = how.Height;
-  to.planes = from.planes = how.Depth;
-  to.pitch = how.dstPitch ? how.dstPitch : how.WidthInBytes;
-  from.pitch = how.srcPitch ? how.srcPitch : how.WidthInBytes;
-  to.plane_pitch = to.pitch * (how.dstHeight ? how.dstHeight : how.Height);
-  from.plane_pitch = from.pitch * (how.srcHeight ? how.srcHeight : how.Height);
-  to.address = base(how.dstMemoryType, how.dstHost, how.dstDevice) + how.dstXInBytes +
-               how.dstY * to.pitch + how.dstZ * to.plane_pitch;
-  from.address = base(how.srcMemoryType, how.srcHost, how.srcDevice) + how.srcXInBytes +
-                 how.srcY * from.pitch + how.srcZ * from.plane_pitch;
-  return to.pitch >= to.bytes && from.pitch >= from.bytes;
+// Whether [at, at + count) lies in an extent, of which 0 is one.
+bool lies_in(std::uint64_t at, std::uint64_t count, std::uint64_t extent) {
+  extent = std::max<std::uint64_t>(extent, 1);
+  return at <= extent && count <= extent - at;
+}
+
+// One side of a copy. What does not lie in an array is refused; parts of its elements are copied as
+// bytes, as a driver was seen to.
+struct CopySide {
+  CUmemorytype type;
+  std::uint64_t address;
+  CUarray array;
+  std::uint64_t x, y, z, pitch, height;
+};
+CUresult box(const CUDA_MEMCPY3D& how, const CopySide& side, Rows& out) {
+  out.bytes = how.WidthInBytes, out.rows = how.Height, out.planes = how.Depth;
+  if (side.type < memory_host || side.type > memory_unified) return CUDA_ERROR_INVALID_VALUE;
+  std::uint64_t begin = side.address;
+  out.pitch = side.pitch ? side.pitch : out.bytes;
+  out.plane_pitch = out.pitch * (side.height ? side.height : out.rows);
+  if (side.type == memory_array) {
+    wire::Array array;
+    if (find_array(side.array, array, begin)) return CUDA_ERROR_INVALID_VALUE;
+    out.pitch = array.width * array.element_bytes;
+    out.plane_pitch = out.pitch * std::max<std::uint64_t>(array.height, 1);
+    if (!lies_in(side.x, out.bytes, out.pitch) || !lies_in(side.y, out.rows, array.height) ||
+        !lies_in(side.z, out.planes, array.depth)) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+  }
+  const bool copies = out.bytes && out.rows && out.planes;
+  if (copies && !begin) return CUDA_ERROR_INVALID_VALUE;
+  out.address = begin + side.x + side.y * out.pitch + side.z * out.plane_pitch;
+  return out.pitch >= out.bytes ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
+CUresult boxes(const CUDA_MEMCPY3D& how, Rows& to, Rows& from) {
+  const CopySide into{how.dstMemoryType, base(how.dstMemoryType, how.dstHost, how.dstDevice),
+                      how.dstArray,      how.dstXInBytes,
+                      how.dstY,          how.dstZ,
+                      how.dstPitch,      how.dstHeight};
+  const CopySide out_of{how.srcMemoryType, base(how.srcMemoryType, how.srcHost, how.srcDevice),
+                        how.srcArray,      how.srcXInBytes,
+                        how.srcY,          how.srcZ,
+                        how.srcPitch,      how.srcHeight};
+  if (const CUresult wrong = box(how, into, to)) return wrong;
+  return box(how, out_of, from);
 }
 
 CUresult do_copy(const CUDA_MEMCPY3D& how, CUstream stream, bool waits) {
   Rows to, from;
-  if (!boxes(how, to, from)) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult wrong = boxes(how, to, from)) return wrong;
   if (to.rows == 1 && to.planes == 1) {
     return do_copy(to.address, from.address, to.bytes, stream, waits);
   }
@@ -551,10 +584,7 @@ CUresult do_copy(const CUDA_MEMCPY3D& how, CUstream stream, bool waits) {
 CUresult copy_box(const CUDA_MEMCPY3D* how, CUstream stream, bool waits) {
   Rows to, from;
   if (!how) return CUDA_ERROR_INVALID_VALUE;
-  if (how->srcMemoryType == memory_array || how->dstMemoryType == memory_array) {
-    return not_supported("cuMemcpy3D with arrays");
-  }
-  if (!boxes(*how, to, from)) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult wrong = boxes(*how, to, from)) return wrong;
   if (!waits && is_captured(stream)) return take_down(stream, NodeKind::copy, *how);
   if (const CUresult wrong = may_copy(stream, waits)) return wrong;
   return do_copy(*how, stream, waits);
@@ -565,31 +595,86 @@ CUresult copy_rectangle(const CUDA_MEMCPY2D* how, CUstream stream, bool waits) {
   CUDA_MEMCPY3D all{};
   all.srcXInBytes = how->srcXInBytes, all.srcY = how->srcY;
   all.srcMemoryType = how->srcMemoryType, all.srcHost = how->srcHost;
-  all.srcDevice = how->srcDevice, all.srcPitch = how->srcPitch;
+  all.srcDevice = how->srcDevice, all.srcPitch = how->srcPitch, all.srcArray = how->srcArray;
   all.dstXInBytes = how->dstXInBytes, all.dstY = how->dstY;
   all.dstMemoryType = how->dstMemoryType, all.dstHost = how->dstHost;
-  all.dstDevice = how->dstDevice, all.dstPitch = how->dstPitch;
+  all.dstDevice = how->dstDevice, all.dstPitch = how->dstPitch, all.dstArray = how->dstArray;
   all.WidthInBytes = how->WidthInBytes, all.Height = how->Height, all.Depth = 1;
   return copy_box(&all, stream, waits);
 }
 
+// From or to a place in an array's first row: `offset` bytes.
+struct RowEnd {
+  CUmemorytype type;
+  std::uint64_t address;
+  CUarray array;
+  std::size_t offset;
+};
+RowEnd in_array(CUarray array, std::size_t offset) {
+  return {memory_array, 0, array, offset};
+}
+RowEnd at_host(const void* address) {
+  return {memory_host, address_of(address), nullptr, 0};
+}
+RowEnd at_device(CUdeviceptr address) {
+  return {memory_device, address, nullptr, 0};
+}
+CUresult copy_row(const RowEnd& to, const RowEnd& from, std::size_t bytes, CUstream stream,
+                  bool waits) {
+  CUDA_MEMCPY3D how{};
+  how.srcMemoryType = from.type, how.srcArray = from.array, how.srcXInBytes = from.offset;
+  how.srcHost = reinterpret_cast<const void*>(from.address), how.srcDevice = from.address;
+  how.dstMemoryType = to.type, how.dstArray = to.array, how.dstXInBytes = to.offset;
+  how.dstHost = reinterpret_cast<void*>(to.address), how.dstDevice = to.address;
+  how.WidthInBytes = bytes, how.Height = how.Depth = 1;
+  return copy_box(&how, stream, waits);
+}
+
 }  // namespace
 
+TILESCOPE_CUDA cuMemcpyHtoAAsync_v2(CUarray to, std::size_t offset, const void* from,
+                                    std::size_t bytes, CUstream stream) {
+  return copy_row(in_array(to, offset), at_host(from), bytes, stream, false);
+}
+TILESCOPE_CUDA cuMemcpyAtoHAsync_v2(void* to, CUarray from, std::size_t offset, std::size_t bytes,
+                                    CUstream stream) {
+  return copy_row(at_host(to), in_array(from, offset), bytes, stream, false);
+}
 TILESCOPE_CUDA cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* how, CUstream stream) {
   return copy_box(how, stream, false);
 }
 TILESCOPE_CUDA cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* how, CUstream stream) {
   return copy_rectangle(how, stream, false);
 }
-#define IN_DEFAULT_STREAM(ending, stream)                                   \
-  TILESCOPE_CUDA cuMemcpy3D_v2##ending(const CUDA_MEMCPY3D* how) {          \
-    return copy_box(how, stream, true);                                     \
-  }                                                                         \
-  TILESCOPE_CUDA cuMemcpy2D_v2##ending(const CUDA_MEMCPY2D* how) {          \
-    return copy_rectangle(how, stream, true);                               \
-  }                                                                         \
-  TILESCOPE_CUDA cuMemcpy2DUnaligned_v2##ending(const CUDA_MEMCPY2D* how) { \
-    return copy_rectangle(how, stream, true);                               \
+#define IN_DEFAULT_STREAM(ending, stream)                                                  \
+  TILESCOPE_CUDA cuMemcpyHtoA_v2##ending(CUarray to, std::size_t offset, const void* from, \
+                                         std::size_t bytes) {                              \
+    return copy_row(in_array(to, offset), at_host(from), bytes, stream, true);             \
+  }                                                                                        \
+  TILESCOPE_CUDA cuMemcpyAtoH_v2##ending(void* to, CUarray from, std::size_t offset,       \
+                                         std::size_t bytes) {                              \
+    return copy_row(at_host(to), in_array(from, offset), bytes, stream, true);             \
+  }                                                                                        \
+  TILESCOPE_CUDA cuMemcpyDtoA_v2##ending(CUarray to, std::size_t offset, CUdeviceptr from, \
+                                         std::size_t bytes) {                              \
+    return copy_row(in_array(to, offset), at_device(from), bytes, stream, true);           \
+  }                                                                                        \
+  TILESCOPE_CUDA cuMemcpyAtoD_v2##ending(CUdeviceptr to, CUarray from, std::size_t offset, \
+                                         std::size_t bytes) {                              \
+    return copy_row(at_device(to), in_array(from, offset), bytes, stream, true);           \
+  }                                                                                        \
+  TILESCOPE_CUDA cuMemcpyAtoA_v2##ending(CUarray to, std::size_t to_offset, CUarray from,  \
+                                         std::size_t offset, std::size_t bytes) {          \
+    return copy_row(in_array(to, to_offset), in_array(from, offset), bytes, stream, true); \
+  }                                                                                        \
+  TILESCOPE_CUDA cuMemcpy3D_v2##ending(const CUDA_MEMCPY3D* how) {                         \
+    return copy_box(how, stream, true);                                                    \
+  }                                                                                        \
+  TILESCOPE_CUDA cuMemcpy2D_v2##ending(const CUDA_MEMCPY2D* how) {                         \
+    return copy_rectangle(how, stream, true);                                              \
+  }                                                                                        \
+  TILESCOPE_CUDA cuMemcpy2DUnaligned_v2##ending(const CUDA_MEMCPY2D* how) {                \
+    return copy_rectangle(how, stream, true);                                              \
   }
 IN_DEFAULT_STREAM(, nullptr)
 IN_DEFAULT_STREAM(_ptds, stream_per_thread())

@@ -4,6 +4,9 @@
 #include <cstdint>
 #include <optional>
 
+#include "app/cuda/api.h"
+#include "app/cuda/wire.h"
+
 namespace tilescope::standin {
 
 // Memory that host and device have at one address: pinned, registered, or managed.
@@ -13,6 +16,9 @@ struct HostBlock {
   unsigned flags = 0;
 };
 std::optional<HostBlock> host_block(std::uint64_t address);
+
+// An array, and where its elements are; what the driver answers where there is none.
+CUresult find_array(CUarray array, wire::Array& out, std::uint64_t& address);
 
 // Whether only the device can reach it.
 bool is_on_device(std::uint64_t address);

@@ -106,6 +106,14 @@ enum class Call : std::uint32_t {
   event_query,     // event u64 -> nothing
 
   tensor_map,  // TensorMap -> 128 bytes
+
+  // ---- arrays, textures, surfaces ----
+  array_create,     // Array -> array u64
+  array_destroy,    // array u64 -> nothing
+  array_find,       // array u64 -> Array, address u64
+  texture_create,   // Texture -> handle u64
+  texture_destroy,  // handle u64, is a surface u8 -> nothing
+  texture_find,     // handle u64, is a surface u8 -> Texture
   count
 };
 
@@ -140,6 +148,29 @@ struct TensorMap {
   std::uint32_t box[5] = {}, element_strides[5] = {};
   std::int32_t lower[3] = {}, upper[3] = {};
   std::uint64_t address = 0, extent[5] = {}, strides[4] = {};
+};
+
+// A CUDA array, as cuArray3DCreate is told. Its elements lie in the device's memory, row after row
+// without a gap.
+struct Array {
+  std::uint64_t width = 0, height = 0, depth = 0;  // elements; 0: the dimension is not there
+  std::uint32_t format = 0, channels = 0;          // CUarray_format
+  std::uint32_t flags = 0, element_bytes = 0;      // array_find says these bytes
+};
+
+// A texture or surface object, as cuTexObjectCreate and cuSurfObjectCreate are told.
+struct Texture {
+  std::uint32_t surface = 0;
+  std::uint32_t type = 0;                // CUresourcetype
+  std::uint64_t array = 0;               // of this type; of the others:
+  std::uint64_t address = 0, bytes = 0;  // linear
+  std::uint64_t width = 0, height = 0, pitch = 0;
+  std::uint32_t format = 0, channels = 0;
+  // CUDA_TEXTURE_DESC
+  std::uint32_t modes[3] = {};
+  std::uint32_t filter = 0, flags = 0, anisotropy = 0, mip_filter = 0;
+  float mip[3] = {};  // bias, least and largest level
+  float border[4] = {};
 };
 
 // What of a parameter a launch must know.

@@ -1,5 +1,6 @@
 // Launch file text -> LaunchFile. core/io/launch_file.h shows the format.
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 
@@ -587,21 +588,57 @@ class LaunchParser {
         "filter", "point",
         [&](std::string_view s) { return (t.linear = s == "linear") || s == "point"; },
         "point or linear");
-    word(
-        "address", "clamp",
-        [&](std::string_view s) {
-          const auto mode = texture_address_named(s);
-          t.address = mode.value_or(t.address);
-          return mode.has_value();
-        },
-        "wrap, clamp, mirror or border");
+    address_modes(*given, of, t);
     word(
         "read", "element",
         [&](std::string_view s) { return (t.as_float = s == "normalized") || s == "element"; },
         "element or normalized");
     t.normalized = toml_.boolean(*given, "normalized", of).value_or(false);
-    t.border.fill(static_cast<float>(toml_.number(*given, "border", of).value_or(0)));
+    border(*given, of, t);
     return Argument::handle(t);
+  }
+
+  // address = "wrap", or of each dimension ["wrap", "clamp"].
+  void address_modes(const toml::table& table, const std::string& of, Texture& t) {
+    const toml::node* const given = table.get("address");
+    if (!given) return;
+    const toml::array* const several = given->as_array();
+    bool good = !several || (!several->empty() && several->size() <= t.address.size());
+    for (std::size_t k = 0; good && k < t.address.size(); ++k) {
+      const toml::node* const one =
+          several ? several->get(std::min(k, several->size() - 1)) : given;
+      const auto mode = texture_address_named(one->value_or(std::string_view{}));
+      t.address[k] = mode.value_or(t.address[k]);
+      good = mode.has_value();
+    }
+    if (good) return;
+    const std::string said = given->value_or(std::string{});
+    toml_.fail(
+        given->source(),
+        fmt::format("{} has {}; wrap, clamp, mirror or border would work, or a list with "
+                    "one of them for each dimension.",
+                    of,
+                    said.empty() ? "another address than these" : "the address \"" + said + "\""));
+  }
+
+  // border = 1.5, or of each component [1, 0, 0, 1].
+  void border(const toml::table& table, const std::string& of, Texture& t) {
+    std::array<double, 4> values{};
+    if (const toml::array* const several = table["border"].as_array()) {
+      bool good = several->size() <= values.size();
+      for (std::size_t i = 0; good && i < several->size(); ++i) {
+        const auto number = several->get(i)->value<double>();
+        values[i] = number.value_or(0);
+        good = number.has_value();
+      }
+      if (!good) {
+        toml_.fail(several->source(),
+                   fmt::format("border of {} is no list of up to four numbers.", of));
+      }
+    } else {
+      values.fill(toml_.number(table, "border", of).value_or(0));
+    }
+    set_border(t, values);
   }
 
   // lower, upper, channels and pixels: all of them, and no box.

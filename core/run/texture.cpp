@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cstring>
+
 namespace tilescope {
 
 bool read_format(std::string_view name, Texture& out) {
@@ -36,6 +38,17 @@ std::optional<TextureAddress> texture_address_named(std::string_view name) {
   return std::nullopt;
 }
 
+void set_border(Texture& texture, const std::array<double, 4>& values) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (texture.kind == TexelKind::floating || texture.as_float) {
+      texture.border[i] = static_cast<float>(values[i]);
+    } else {
+      const auto bits = static_cast<std::uint32_t>(static_cast<std::int64_t>(values[i]));
+      std::memcpy(&texture.border[i], &bits, sizeof bits);
+    }
+  }
+}
+
 std::optional<std::string> objection(const Texture& t, std::uint64_t buffer_bytes) {
   const char* what = t.surface ? "surface" : "texture";
   if (t.width == 0) return fmt::format("a {} has a width", what);
@@ -44,7 +57,10 @@ std::optional<std::string> objection(const Texture& t, std::uint64_t buffer_byte
     return fmt::format("its pitch of {} bytes is less than a row of {} elements of {} bytes",
                        t.pitch, t.width, t.texel_bytes());
   }
-  const bool wraps = t.address == TextureAddress::wrap || t.address == TextureAddress::mirror;
+  bool wraps = false;
+  for (std::uint32_t k = 0; k < t.dimensions(); ++k) {
+    wraps = wraps || t.address[k] == TextureAddress::wrap || t.address[k] == TextureAddress::mirror;
+  }
   if (wraps && !t.normalized) {
     return "wrap and mirror are for normalized coordinates (cudaTextureAddressMode)";
   }

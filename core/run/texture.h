@@ -18,6 +18,7 @@ enum class TextureAddress : std::uint8_t { wrap, clamp, mirror, border };
 struct Texture {
   std::uint32_t buffer = 0;                        // index into Job::buffers
   std::int64_t offset = 0;                         // bytes into it
+  std::uint64_t place = 0;                         // its address, in place of a buffer; 0: none
   std::uint32_t width = 0, height = 0, depth = 0;  // elements; 0: the dimension is not there
   std::uint32_t pitch = 0;                         // bytes from row to row; 0: packed
   TexelKind kind = TexelKind::floating;
@@ -25,9 +26,14 @@ struct Texture {
   bool linear = false;                      // filter; else the nearest element
   bool normalized = false;                  // coordinates from 0 to 1
   bool as_float = false;                    // integers of 8 and 16 bits become 0 to 1, or -1 to 1
-  TextureAddress address = TextureAddress::clamp;
+  // Of each dimension. Of a texture of one the second counts too, where it is filtered: the chip
+  // has it as a row of two dimensions (measured on an H200).
+  std::array<TextureAddress, 3> address{TextureAddress::clamp, TextureAddress::clamp,
+                                        TextureAddress::clamp};
+  // What stands for elements outside; of integers these are their bits (measured on an H200).
   std::array<float, 4> border{};
   bool surface = false;  // for suld and sust
+  bool ended = false;    // its handle stands for nothing any more
 
   std::uint32_t texel_bytes() const { return bits / 8 * components; }
   std::uint32_t row_bytes() const { return pitch ? pitch : width * texel_bytes(); }
@@ -41,6 +47,8 @@ struct Texture {
 // "f32x1", "u8x4", "s16x2"; false: there is no such format.
 bool read_format(std::string_view name, Texture& texture);
 std::optional<TextureAddress> texture_address_named(std::string_view name);
+// Of a texture whose format and reading are known: floats, or integers.
+void set_border(Texture& texture, const std::array<double, 4>& values);
 // What CUDA would not take, or what does not fit the buffer; nothing where it does.
 std::optional<std::string> objection(const Texture& texture, std::uint64_t buffer_bytes);
 

@@ -282,7 +282,7 @@ at = [{ offset = 8, surface = { buffer = "A", width = 8, format = "s16x2", pitch
   const Texture& t = file.arguments[0].handles.at(0).texture;
   EXPECT_EQ(t.buffer, 1u);
   EXPECT_TRUE(t.linear && t.normalized && t.as_float && !t.surface);
-  EXPECT_EQ(t.address, TextureAddress::mirror);
+  EXPECT_EQ(t.address[2], TextureAddress::mirror);
   EXPECT_EQ(t.texel_bytes(), 4u);
   EXPECT_EQ(t.bytes(), 128u);
   EXPECT_FALSE(objection(t, 128).has_value());
@@ -291,6 +291,24 @@ at = [{ offset = 8, surface = { buffer = "A", width = 8, format = "s16x2", pitch
   EXPECT_EQ(h.at, 8u);
   EXPECT_TRUE(h.texture.surface);
   EXPECT_EQ(h.texture.row_bytes(), 64u);
+}
+
+TEST(LaunchFile, ATextureHasAModeForEachDimensionAndABorderForEachComponent) {
+  const LaunchFile file = parsed(launch + two_buffers + R"(
+[[arg]]
+texture = { buffer = "B", width = 4, height = 4, address = ["wrap", "border"], normalized = true, border = [1.5, 2] }
+[[arg]]
+texture = { buffer = "B", width = 4, format = "u32x1", address = "border", border = 7 }
+)");
+  const Texture& t = file.arguments[0].handles.at(0).texture;
+  EXPECT_EQ(t.address,
+            (std::array{TextureAddress::wrap, TextureAddress::border, TextureAddress::border}));
+  EXPECT_EQ(t.border, (std::array{1.5f, 2.0f, 0.0f, 0.0f}));
+  // Of integers it has the bits.
+  const Texture& whole = file.arguments[1].handles.at(0).texture;
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &whole.border[3], sizeof bits);
+  EXPECT_EQ(bits, 7u);
 }
 
 // For im2col corners and pixels stand in place of the box.

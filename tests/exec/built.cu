@@ -1,7 +1,10 @@
-// Programs that nvcc builds, in one: those of answers.cu, and one for each of what a driver does
+// Programs that nvcc builds, in one: those of answers.cu and answers_textures.cu, and one for each of what a driver does
 // with a program's images. `built WHICH`.
 #define main answers_main
 #include "answers.cu"
+#undef main
+#define main answers_textures_main
+#include "answers_textures.cu"
 #undef main
 
 // ---- of another file (built_part.cu), linked by nvcc --------------------------------------------
@@ -138,5 +141,8 @@ int main(int count, char** words) {
   if (what == "linked") return linked(), 0;
   if (what == "image") return image(words[2]), 0;
   if (what == "mapped") return mapped(), 0;
+  for (const char* const each : {"arrays", "pieces", "textures", "sampled", "driver_arrays"}) {
+    if (what == each) return answers_textures_main(count, words);
+  }
   return answers_main(count, words);
 }

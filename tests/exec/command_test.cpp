@@ -1,4 +1,6 @@
 // `tilescope exec` as a user meets it, on a program that needs no nvcc (small_program.cpp).
+#include <cstring>
+
 #include "tests/app/elf.h"
 #include "tests/app/program.h"
 
@@ -67,6 +69,27 @@ TEST_F(ExecCommand, RecordsAndTheTimeline) {
   EXPECT_EQ(exec({"--record", "each"}).exit_code, 0);
   EXPECT_TRUE(exists("each/0001_add.tsr"));
   EXPECT_TRUE(exists("each/0002_add.tsr"));
+}
+
+// The handle is one of the launch's textures, over the array's bytes.
+TEST_F(ExecCommand, ACapturedLaunchHasItsTextures) {
+  const Ended ended = exec({"--capture", "captured"}, "texture");
+  EXPECT_EQ(ended.exit_code, 0) << ended.err << ended.out;
+  EXPECT_TRUE(has(ended.out, "right\n")) << ended.out;
+  const std::string file = "captured/0001_elements/launch.toml";
+  std::string text = read(file);
+  EXPECT_TRUE(has(text, "{ offset = 0, texture = { buffer = \"")) << text;
+  const std::string result = "file = \"b1.npy\"\n";
+  ASSERT_TRUE(has(text, result)) << text;
+  text.insert(text.find(result) + result.size(), "out = \"got.npy\"\n");
+  write(file, text);
+  const Ended again = run({"run", "captured/0001_elements/kernel.ptx", "--launch", file});
+  EXPECT_EQ(again.exit_code, 0) << again.err << again.out;
+  const std::string got = read("captured/0001_elements/got.npy");
+  ASSERT_GT(got.size(), 128u);
+  float last = 0;
+  std::memcpy(&last, got.data() + got.size() - sizeof last, sizeof last);
+  EXPECT_EQ(last, 93);
 }
 
 TEST_F(ExecCommand, EventsTellWhatIsAskedFor) {

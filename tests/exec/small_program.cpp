@@ -2,6 +2,7 @@
 //
 //   small_program add      two launches on 100 words, copies, the time by events; checks the result
 //   small_program large    one launch of 4096 blocks; does not look at what came of it
+//   small_program texture  one launch that reads an array through a texture; checks the result
 //   small_program fault    a launch beyond the end of its buffer
 #include <dlfcn.h>
 
@@ -41,6 +42,28 @@ constexpr const char* ptx = R"(
 }
 )";
 
+// to[i] = the texture's element i, of 8 in a row
+constexpr const char* texture_ptx = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry elements(.param .align 8 .b8 what[24]) {
+  .reg .b32 %r<4>;
+  .reg .f32 %f<5>;
+  .reg .b64 %rd<5>;
+  ld.param.u64 %rd1, [what];
+  ld.param.u64 %rd2, [what+8];
+  mov.u32 %r1, %tid.x;
+  and.b32 %r2, %r1, 7;
+  shr.u32 %r3, %r1, 3;
+  tex.2d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [%rd1, {%r2, %r3}];
+  mul.wide.u32 %rd3, %r1, 4;
+  add.s64 %rd4, %rd2, %rd3;
+  st.global.f32 [%rd4], %f1;
+  ret;
+}
+)";
+
 void* library = nullptr;
 
 template <class... T>
@@ -52,6 +75,46 @@ int call(const char* name, T... arguments) {
 int fail(const char* what, int result) {
   std::printf("%s: %d\n", what, result);
   return 1;
+}
+
+int run_texture() {
+  CUmodule module = nullptr;
+  CUfunction elements = nullptr;
+  if (const int r = call("cuModuleLoadData", &module, static_cast<const void*>(texture_ptx)))
+    return fail("module", r);
+  call("cuModuleGetFunction", &elements, module, "elements");
+  float image[32], got[32] = {};
+  for (int i = 0; i < 32; ++i) image[i] = static_cast<float>(i * 3);
+  CUarray array = nullptr;
+  const CUDA_ARRAY_DESCRIPTOR shape{8, 4, 0x20, 1};
+  if (const int r = call("cuArrayCreate_v2", &array, &shape)) return fail("array", r);
+  CUDA_MEMCPY2D copy{};
+  copy.srcMemoryType = memory_host, copy.srcHost = image;
+  copy.dstMemoryType = memory_array, copy.dstArray = array;
+  copy.WidthInBytes = 32, copy.Height = 4;
+  if (const int r = call("cuMemcpy2D_v2", static_cast<const CUDA_MEMCPY2D*>(&copy)))
+    return fail("copy", r);
+  CUDA_RESOURCE_DESC of{};
+  of.type = resource_array, of.array = array;
+  CUDA_TEXTURE_DESC how{};
+  struct {
+    CUtexObject texture = 0;
+    CUdeviceptr to = 0;
+    unsigned long long nothing = 0;
+  } what;
+  if (const int r = call("cuTexObjectCreate", &what.texture, &of, &how,
+                         static_cast<const CUDA_RESOURCE_VIEW_DESC*>(nullptr)))
+    return fail("texture", r);
+  call("cuMemAlloc_v2", &what.to, sizeof got);
+  void* each[] = {&what};
+  if (const int r = call("cuLaunchKernel", elements, 1u, 1u, 1u, 32u, 1u, 1u, 0u, CUstream{},
+                         static_cast<void**>(each), static_cast<void**>(nullptr)))
+    return fail("launch", r);
+  if (const int r = call("cuMemcpyDtoH_v2", static_cast<void*>(got), what.to, sizeof got))
+    return fail("copy back", r);
+  if (std::memcmp(got, image, sizeof got) != 0) return fail("wrong", static_cast<int>(got[9]));
+  std::printf("right\n");
+  return 0;
 }
 
 }  // namespace
@@ -66,6 +129,7 @@ int main(int count, char** words) {
   if (const int r = call("cuInit", 0u)) return fail("cuInit", r);
   if (const int r = call("cuDevicePrimaryCtxRetain", &context, 0)) return fail("context", r);
   if (const int r = call("cuCtxSetCurrent", context)) return fail("current", r);
+  if (std::strcmp(what, "texture") == 0) return run_texture();
   if (const int r = call("cuModuleLoadData", &module, static_cast<const void*>(ptx)))
     return fail("module", r);
   if (const int r = call("cuModuleGetFunction", &add, module, "add")) return fail("function", r);

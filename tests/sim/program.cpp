@@ -223,11 +223,11 @@ class Reader {
       } else if (key == "filter") {
         t.linear = value == "linear";
       } else if (key == "address") {
-        t.address = texture_address_named(value).value();
+        t.address.fill(texture_address_named(value).value());
       } else if (key == "read") {
         t.as_float = value == "normalized";
       } else if (key == "border") {
-        t.border.fill(std::stof(value));
+        set_border(t, {std::stod(value), std::stod(value), std::stod(value), std::stod(value)});
       } else if (key == "normalized") {
         t.normalized = true;
       } else {

@@ -57,7 +57,7 @@ std::vector<Case> cases() {
       Texture& t = c.texture;
       words >> word >> dimensions >> address >> filter >> coordinates >> format >> read >>
           t.width >> t.height >> t.depth;
-      t.address = texture_address_named(address).value();
+      t.address.fill(texture_address_named(address).value());
       t.linear = filter == "linear";
       t.normalized = coordinates == "normalized";
       EXPECT_TRUE(read_format(format, t)) << format;

@@ -22,6 +22,7 @@
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
+#include "core/sim/machine/early.h"
 #include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
@@ -38,6 +39,11 @@ struct BoundTexture {
   const Texture* texture = nullptr;
   Region* region = nullptr;
   u64 begin = 0;  // offset in the region
+  // Of what is read: outside the region; bytes that nobody has written; and where it is noted.
+  bool beyond = false;
+  u32 undefined = 0;  // components
+  AccessLog* log = nullptr;
+  bool early = false;
 };
 
 // What the handle of a lane stands for; nothing, and it has been reported.
@@ -45,21 +51,57 @@ bool find(Core& x, const Code& c, int lane, bool surface, BoundTexture& out) {
   const u64 handle = (c.a == nothing ? 0 : lane_array<u64>(x, c.a)[lane]) + c.immediate;
   const std::vector<Texture>& all = x.machine->textures;
   const u64 number = (handle - texture_base) / texture_step;
-  const bool known = handle >= texture_base && (handle - texture_base) % texture_step == 0 &&
-                     number < all.size() && all[number].surface == surface;
-  if (!known) {
-    x.reports->fault(x, lane, "bad_descriptor",
-                     fmt::format("0x{:x} is no {} that the launch has given", handle,
-                                 surface ? "surface" : "texture"),
+  const bool known =
+      handle >= texture_base && (handle - texture_base) % texture_step == 0 && number < all.size();
+  const auto refuse = [&](const std::string& sentence) {
+    x.reports->fault(x, lane, "bad_descriptor", sentence,
                      surface ? "the handle of a surface" : "the handle of a texture",
                      fmt::format("0x{:x}", handle));
     return false;
+  };
+  const char* const what = surface ? "surface" : "texture";
+  if (!known) return refuse(fmt::format("0x{:x} is no {} that the launch has given", handle, what));
+  const Texture& t = all[number];
+  if (t.surface != surface) {
+    return refuse(
+        fmt::format("0x{:x} is a {}, and no {}", handle, surface ? "texture" : "surface", what));
   }
-  out.texture = &all[number];
-  const Region& buffer = x.machine->buffer(out.texture->buffer);
-  out.region = find_region(x, buffer.base());
-  out.begin = static_cast<u64>(out.texture->offset);
+  if (t.ended) return refuse(fmt::format("the {} 0x{:x} has been destroyed", what, handle));
+  const u64 place = t.place ? t.place : x.machine->buffer(t.buffer).base();
+  out.texture = &t;
+  out.region = find_region(x, place);
+  if (!out.region) {
+    return refuse(fmt::format("the memory of the {} 0x{:x}, at 0x{:x}, has been released", what,
+                              handle, place));
+  }
+  out.begin = place - out.region->base() + static_cast<u64>(t.offset);
+  if (x.machine->access_log) {
+    out.log = &*x.machine->access_log;
+    out.early = is_early(x);
+  }
   return true;
+}
+
+bool is_beyond(const BoundTexture& b, u64 offset, u64 bytes) {
+  return offset > b.region->size() || b.region->size() - offset < bytes;
+}
+
+// For the order between launches (core/sim/order/work_order.h).
+void note(const BoundTexture& b, AccessLog::How how, u64 offset, u64 bytes) {
+  if (!b.log) return;
+  const u64 address = b.region->base() + offset;
+  b.log->add(how, address, address + bytes, b.early);
+}
+
+// It names more elements than its memory has (a driver does not look).
+Flow refuse_beyond(Core& x, int lane, const BoundTexture& b) {
+  const Texture& t = *b.texture;
+  return x.reports->fault(
+      x, lane, "out_of_bounds",
+      fmt::format("the {} reaches beyond the end of buffer {}, which it lies in",
+                  t.surface ? "surface" : "texture", b.region->name()),
+      fmt::format("at most {} bytes", b.region->size() - std::min(b.begin, b.region->size())),
+      fmt::format("{} of {} bytes", t.surface ? "a surface" : "a texture", t.bytes()));
 }
 
 bool fits(Core& x, int lane, const Texture& t, u32 dimensions) {
@@ -72,9 +114,11 @@ bool fits(Core& x, int lane, const Texture& t, u32 dimensions) {
   return false;
 }
 
-// An element along one dimension, by the address mode; -1: outside, for border.
+// An element along one dimension, by the address mode; -1: outside, for border, or where there is
+// none.
 i64 addressed(double at, u32 extent, TextureAddress mode) {
   constexpr double most = 1e15;
+  if (extent == 0) return -1;  // all of it is outside
   const auto n = static_cast<i64>(extent);
   const auto i = static_cast<i64>(std::clamp(std::isnan(at) ? 0 : at, -most, most));
   switch (mode) {
@@ -92,13 +136,19 @@ i64 addressed(double at, u32 extent, TextureAddress mode) {
 }
 
 // A component of an element as it lies in memory, extended to 32 bits.
-u32 stored(const BoundTexture& b, const i64 (&at)[3], u32 component) {
+u32 stored(BoundTexture& b, const i64 (&at)[3], u32 component) {
   const Texture& t = *b.texture;
   const u64 rows = static_cast<u64>(at[2]) * (t.height ? t.height : 1) + static_cast<u64>(at[1]);
   const u64 offset = b.begin + rows * t.row_bytes() + static_cast<u64>(at[0]) * t.texel_bytes() +
                      u64{component} * t.bits / 8;
   u32 bits = 0;
+  if (is_beyond(b, offset, t.bits / 8)) {
+    b.beyond = true;
+    return bits;
+  }
   std::memcpy(&bits, b.region->data() + offset, t.bits / 8);
+  if (b.region->any_undefined(offset, t.bits / 8)) b.undefined |= 1u << component;
+  note(b, AccessLog::How::read, offset, t.bits / 8);
   if (t.kind == TexelKind::signed_number && t.bits < 32) {
     const u32 sign = 1u << (t.bits - 1);
     bits = (bits ^ sign) - sign;
@@ -124,7 +174,7 @@ float as_float(const Texture& t, u32 bits) {
 }
 
 // The float of a component of an element, or of the border.
-float sampled(const BoundTexture& b, const i64 (&at)[3], u32 component) {
+float sampled(BoundTexture& b, const i64 (&at)[3], u32 component) {
   if (at[0] < 0 || at[1] < 0 || at[2] < 0) return b.texture->border[component];
   return as_float(*b.texture, stored(b, at, component));
 }
@@ -150,12 +200,12 @@ void weigh(const double (&fraction)[3], u32 dimensions, double (&weights)[8]) {
   weights[0] = 256 - a - b - c + ab + ac + bc - abc;
 }
 
-void filter(const BoundTexture& b, const double (&at)[3], u32 dimensions, float (&out)[4]) {
+void filter(BoundTexture& b, const double (&at)[3], u32 dimensions, float (&out)[4]) {
   const Texture& t = *b.texture;
   const u32 extents[] = {t.width, std::max(t.height, 1u), t.depth};
   // A texture of one dimension is a row of two, sampled at its upper edge: half of it is border
   // (measured).
-  if (dimensions == 1 && t.address == TextureAddress::border) dimensions = 2;
+  if (dimensions == 1 && t.address[1] == TextureAddress::border) dimensions = 2;
   double fraction[3] = {}, low[3] = {}, weights[8] = {};
   for (u32 k = 0; k < dimensions; ++k) {
     const double fixed = std::floor((at[k] - 0.5) * 256 + 0.5) / 256;
@@ -169,7 +219,7 @@ void filter(const BoundTexture& b, const double (&at)[3], u32 dimensions, float 
     if (weights[corner] == 0) continue;
     i64 where[3] = {};
     for (u32 k = 0; k < dimensions; ++k) {
-      where[k] = addressed(low[k] + (corner >> k & 1), extents[k], t.address);
+      where[k] = addressed(low[k] + (corner >> k & 1), extents[k], t.address[k]);
     }
     for (u32 i = 0; i < t.components; ++i) {
       sum[i] += weights[corner] * static_cast<double>(sampled(b, where, i));
@@ -208,7 +258,7 @@ Flow fetch(Core& x, const Code& c, Mask m) {
     for (u32 k = 0; k < dimensions; ++k) {
       const Reference r = x.elements[c.target + c.count + k];
       at[k] = coordinate(x, r, lane, whole, t.normalized, extents[k]);
-      nearest[k] = addressed(std::floor(at[k]), extents[k], t.address);
+      nearest[k] = addressed(std::floor(at[k]), extents[k], t.address[k]);
     }
     u32 result[4] = {};  // components that an element lacks are 0 (measured on an H200)
     float values[4] = {};
@@ -222,12 +272,19 @@ Flow fetch(Core& x, const Code& c, Mask m) {
       if (floats) {
         std::memcpy(&result[i], &values[i], sizeof result[i]);
       } else {
-        result[i] = outside ? static_cast<u32>(t.border[i]) : stored(b, nearest, i);
+        if (!outside) {
+          result[i] = stored(b, nearest, i);
+        } else {
+          std::memcpy(&result[i], &t.border[i], sizeof result[i]);
+        }
       }
     }
+    if (b.beyond) return refuse_beyond(x, lane, b);
     for (u32 e = 0; e < c.count; ++e) {
       const Reference d = x.elements[c.target + e];
-      if (d != nothing) lane_array<u32>(x, d)[lane] = result[e];
+      if (d == nothing) continue;
+      lane_array<u32>(x, d)[lane] = result[e];
+      if (b.undefined >> e & 1) undefine(x, d, sizeof result[e], Mask{1} << lane);
     }
   }
   return Flow::next;
@@ -300,6 +357,8 @@ Flow load(Core& x, const Code& c, Mask m) {
     u64 offset = 0;
     bool inside = true;
     if (!place(x, c, lane, how, c.target + c.count, bytes, b, offset, inside)) return Flow::fault;
+    if (inside && is_beyond(b, offset, bytes)) return refuse_beyond(x, lane, b);
+    if (inside) note(b, AccessLog::How::read, offset, bytes);
     for (u32 e = 0; e < c.count; ++e) {
       const Reference d = x.elements[c.target + e];
       if (d == nothing) continue;
@@ -327,6 +386,8 @@ Flow save(Core& x, const Code& c, Mask m) {
     bool inside = true;
     if (!place(x, c, lane, how, c.target, bytes, b, offset, inside)) return Flow::fault;
     if (!inside) continue;
+    if (is_beyond(b, offset, bytes)) return refuse_beyond(x, lane, b);
+    note(b, AccessLog::How::write, offset, bytes);
     const Writer writer =
         Writer::of(x.block->number, x.warp->index * 32 + static_cast<u32>(lane), x.pc);
     for (u32 e = 0; e < c.count; ++e) {
