@@ -261,8 +261,17 @@ bool note(Core& x, Shadow& shadow, const Accessed& memory, const MemoryAccess& a
   const Observer& me = observer(x);
   LanesAccess lanes;
   if (a.by_lane) lanes = {a.mask, a.bytes, a.offsets, a.run};
-  const std::function<bool()> same = [&] { return stores_the_same(x, memory, a); };
-  if (a.values && a.kind == Shadow::Kind::write) lanes.stores_the_same = &same;
+  // One reference is all that a std::function holds without memory of its own.
+  const struct {
+    const Core& x;
+    const Accessed& memory;
+    const MemoryAccess& access;
+  } store{x, memory, a};
+  std::function<bool()> same;
+  if (a.values && a.kind == Shadow::Kind::write) {
+    same = [&store] { return stores_the_same(store.x, store.memory, store.access); };
+    lanes.stores_the_same = &same;
+  }
   Shadow::Pass pass(shadow, me, x.machine->completions, touch_of(x, a), lanes);
   bool races = false;
   if (a.run) {
