@@ -443,16 +443,22 @@ def main():
     exact = {p.name for p in ALL}
     chosen = [p for p in ALL if not options.names or any(
         n == p.name if n in exact else n in p.name for n in options.names)]
+    if not chosen:
+        sys.exit(f"no program is called so: {' '.join(options.names)}; those there are: {', '.join(sorted(exact))}")
+    failed = []
     for program in chosen:
         source = (options.sources or options.work / "sources") / program.repository
         if not options.sources:
             fetch(program.repository, source)
         folder = options.work / folder_of(program)
         if (folder / "exec.json").exists() and not options.again and not options.build_only:
+            if not json.loads((folder / "exec.json").read_text()).get("ok"):
+                failed.append(program.name)
             continue
         executable, wrong = build(program, source, folder)
         if wrong:
             print(f"{program.name}: not built: {wrong.strip()[-600:]}", flush=True)
+            failed.append(program.name)
             continue
         if options.build_only:
             print(f"{program.name}: built", flush=True)
@@ -460,8 +466,12 @@ def main():
         out = run(program, executable, folder, options.tilescope)
         print(f"{program.name:30} {'ok' if out['ok'] else 'FAILED':7} {out['ended']}, "
               f"{out['code']}, {out['seconds']} s", flush=True)
+        if not out["ok"]:
+            failed.append(program.name)
     if options.table:
         write_table(options.table, options.work)
+    if failed:
+        sys.exit(f"{len(failed)} of {len(chosen)} failed: {', '.join(failed)}")
 
 
 if __name__ == "__main__":
