@@ -179,10 +179,11 @@ TEST(BrokenLaunch, Arguments) {
                  "[[arg]]\ntexture = { buffer = \"A\", width = 4, filter = "
                  "\"cubic\" }"),
             "9:47 the texture of [[arg]] 1 has the filter \"cubic\"; point or linear would work.");
-  EXPECT_EQ(said(launch + buffer_a +
-                 "[[arg]]\ntexture = { buffer = \"A\", width = 4, address = \"round\" }"),
-            "9:48 the texture of [[arg]] 1 has the address \"round\"; wrap, clamp, mirror or border "
-            "would work, or a list with one of them for each dimension.");
+  EXPECT_EQ(
+      said(launch + buffer_a +
+           "[[arg]]\ntexture = { buffer = \"A\", width = 4, address = \"round\" }"),
+      "9:48 the texture of [[arg]] 1 has the address \"round\"; wrap, clamp, mirror or border "
+      "would work, or a list with one of them for each dimension.");
   EXPECT_EQ(said(launch + buffer_a +
                  "[[arg]]\ntexture = { buffer = \"A\", width = 4, address = [\"wrap\", 1] }"),
             "9:48 the texture of [[arg]] 1 has another address than these; wrap, clamp, mirror or "

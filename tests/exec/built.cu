@@ -1,5 +1,5 @@
-// Programs that nvcc builds, in one: those of answers.cu and answers_textures.cu, and one for each of what a driver does
-// with a program's images. `built WHICH`.
+// Programs that nvcc builds, in one: those of answers.cu and answers_textures.cu, and one for each
+// of what a driver does with a program's images. `built WHICH`.
 #define main answers_main
 #include "answers.cu"
 #undef main

@@ -135,6 +135,13 @@ i64 addressed(double at, u32 extent, TextureAddress mode) {
   }
 }
 
+// From a component's bits to 32.
+u32 extended(const Texture& t, u32 bits) {
+  if (t.kind != TexelKind::signed_number || t.bits == 32) return bits;
+  const u32 sign = 1u << (t.bits - 1);
+  return (bits ^ sign) - sign;
+}
+
 // A component of an element as it lies in memory, extended to 32 bits.
 u32 stored(BoundTexture& b, const i64 (&at)[3], u32 component) {
   const Texture& t = *b.texture;
@@ -149,11 +156,7 @@ u32 stored(BoundTexture& b, const i64 (&at)[3], u32 component) {
   std::memcpy(&bits, b.region->data() + offset, t.bits / 8);
   if (b.region->any_undefined(offset, t.bits / 8)) b.undefined |= 1u << component;
   note(b, AccessLog::How::read, offset, t.bits / 8);
-  if (t.kind == TexelKind::signed_number && t.bits < 32) {
-    const u32 sign = 1u << (t.bits - 1);
-    bits = (bits ^ sign) - sign;
-  }
-  return bits;
+  return extended(t, bits);
 }
 
 float as_float(const Texture& t, u32 bits) {
@@ -173,9 +176,26 @@ float as_float(const Texture& t, u32 bits) {
               : static_cast<float>(bits) / most;
 }
 
+// The border is of the texture's format (all of it measured on an H200): of integers it has the low
+// bits, and what is read as floats from 0 or -1 to 1 lies there and is cut to a multiple of the
+// smallest step.
+u32 whole_border(const Texture& t, u32 component) {
+  u32 bits = 0;
+  std::memcpy(&bits, &t.border[component], sizeof bits);
+  return extended(t, t.bits < 32 ? bits & ((1u << t.bits) - 1) : bits);
+}
+float float_border(const Texture& t, u32 component) {
+  const float border = t.border[component];
+  if (!t.as_float || std::isnan(border)) return border;
+  const bool sign = t.kind == TexelKind::signed_number;
+  const auto most = static_cast<double>((1u << (t.bits - (sign ? 1 : 0))) - 1);
+  const double in_range = std::clamp(static_cast<double>(border), sign ? -1.0 : 0.0, 1.0);
+  return static_cast<float>(std::trunc(in_range * most) / most);
+}
+
 // The float of a component of an element, or of the border.
 float sampled(BoundTexture& b, const i64 (&at)[3], u32 component) {
-  if (at[0] < 0 || at[1] < 0 || at[2] < 0) return b.texture->border[component];
+  if (at[0] < 0 || at[1] < 0 || at[2] < 0) return float_border(*b.texture, component);
   return as_float(*b.texture, stored(b, at, component));
 }
 
@@ -272,11 +292,7 @@ Flow fetch(Core& x, const Code& c, Mask m) {
       if (floats) {
         std::memcpy(&result[i], &values[i], sizeof result[i]);
       } else {
-        if (!outside) {
-          result[i] = stored(b, nearest, i);
-        } else {
-          std::memcpy(&result[i], &t.border[i], sizeof result[i]);
-        }
+        result[i] = outside ? whole_border(t, i) : stored(b, nearest, i);
       }
     }
     if (b.beyond) return refuse_beyond(x, lane, b);
