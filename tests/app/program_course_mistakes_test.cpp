@@ -1,7 +1,7 @@
 // Every exercise of the course beside what learners write: our own text passes; texts with one
 // mistake in the part that is left out (course_mistakes.tsv) are refused, each with a sentence of
-// the exercise that names the mistake; and what `course start` writes compiles. nvcc takes seconds for
-// each text: without TILESCOPE_WHOLE (./dev test --whole) every third mistake is tried.
+// the exercise that names the mistake; and what `course start` writes compiles. nvcc takes seconds
+// for each text: without TILESCOPE_WHOLE (./dev test --whole) every third mistake is tried.
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
