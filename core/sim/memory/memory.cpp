@@ -115,7 +115,14 @@ void Region::watch_tiles(Tiles tiles) {
 
 void Region::note_twice(std::uint64_t grain, std::uint64_t before, std::uint64_t writer) {
   const std::uint64_t offset = grain << grain_shift_;
-  twice_.try_emplace(tiles_.of(offset), Twice{{before}, {writer}, offset});
+  const auto [at, fresh] = twice_.try_emplace(tiles_.of(offset), Twice{{before}, {writer}, offset});
+  // Of lanes of one instruction, which are written in whatever order, the lowest element is told.
+  Twice& told = at->second;
+  const Writer now{writer};
+  if (!fresh && offset < told.offset && now.block() == told.second.block() &&
+      now.thread() / 32 == told.second.thread() / 32 && now.pc() == told.second.pc()) {
+    told = {{before}, now, offset};
+  }
 }
 
 inline void Region::remember(std::uint64_t grain, std::uint64_t writer) {

@@ -121,11 +121,6 @@ bool Shadow::Pass::races_with(const Touch& earlier) {
   return !is_ordered(earlier);
 }
 
-// A write that a later one has repeated: a read finds what both stored.
-bool Shadow::Pass::is_hidden(const Touch& earlier) const {
-  return touch_.kind == Kind::read && earlier.kind == Kind::write && !earlier.strong;
-}
-
 bool Shadow::Pass::stores_the_same() {
   if (same_ == Same::unknown) {
     same_ = lanes_.stores_the_same && (*lanes_.stores_the_same)() ? Same::yes : Same::no;
@@ -317,8 +312,8 @@ void Shadow::Pass::look_through(const History& was, u32 bytes, bool replaces, No
   for (u32 at = was.others; at; at = s.links_[at].next) {
     const Link& link = s.links_[at];
     const Touch& earlier = s.nodes_[link.node];
-    const bool repeated = (link.bytes & bytes) && races_with(earlier) && !is_hidden(earlier) &&
-                          note(link.node, link.bytes & bytes);
+    const bool repeated =
+        (link.bytes & bytes) && races_with(earlier) && note(link.node, link.bytes & bytes);
     const u32 left = repeated                                        ? link.bytes
                      : replaces                                      ? link.bytes & ~bytes
                      : (link.bytes & ~bytes) || !stands_for(earlier) ? link.bytes

@@ -5,8 +5,8 @@
 // Of a byte are kept the last weak write, and since then each read, each atomic and each strong
 // write that no later one stands for: one that is ordered behind it and races with whatever it
 // would race with. So an access is reported exactly if it races with an earlier one of the byte, as
-// long as none was before it. Weak writes that a later one raced with, and stored the same, are
-// kept besides: whichever of them came last, a read finds the same, but another write may not.
+// long as none was before it. A weak write that a later one raced with, and that stored the same,
+// is kept besides.
 //
 // Every four bytes have a number: that of their history. Words that were touched alike have the
 // same one, so that a warp that touches a tile looks at few histories and fills in numbers.
@@ -141,7 +141,6 @@ class Shadow {
     Step step(std::uint32_t from, std::uint32_t bytes, std::uint64_t word);
     bool is_ordered(const Touch& earlier);
     bool races_with(const Touch& earlier);
-    bool is_hidden(const Touch& earlier) const;
     bool stores_the_same();
     bool repeats(const Touch& earlier);
     void note_repeated(std::uint32_t node, std::uint64_t at);
