@@ -82,7 +82,7 @@ TEST_F(Run, SaysTheSameInAJsonDocument) {
       << "a single rounding of an exact sum";
 }
 
-// Thread 32 reads in a loop what thread 0 stores at four places: four races at one instruction.
+// Thread 32 reads in a loop what warp 0 stores at four places: four races at one instruction.
 TEST_F(Run, FoldsReportsOfOneInstruction) {
   write("race.ptx", R"(.version 8.0
 .target sm_80
@@ -96,10 +96,10 @@ TEST_F(Run, FoldsReportsOfOneInstruction) {
   mov.u32 %r3, 0;
   setp.eq.u32 %p1, %r1, 32;
   @%p1 bra READ;
-  st.shared.u32 [%r2], %r1;
-  st.shared.u32 [%r2+4], %r1;
-  st.shared.u32 [%r2+8], %r1;
-  st.shared.u32 [%r2+12], %r1;
+  st.shared.u32 [%r2], %r3;
+  st.shared.u32 [%r2+4], %r3;
+  st.shared.u32 [%r2+8], %r3;
+  st.shared.u32 [%r2+12], %r3;
   bra END;
 READ:
   ld.shared.u32 %r1, [%r2];

@@ -147,9 +147,9 @@ TEST(Inspect, WhoWroteAByteLast) {
   EXPECT_FALSE(bytes[4].undefined);
   ASSERT_TRUE(bytes[4].writer);
   EXPECT_EQ(bytes[4].writer->warp, 1u);  // it arrived last, and goes on
-  EXPECT_EQ(bytes[4].writer->lane, 7u);  // the highest lane of those that store to one place
+  EXPECT_EQ(bytes[4].writer->lane, 0u);  // the lowest lane of those that store to one place
   EXPECT_EQ(bytes[4].writer->ptx_line, 19u);
-  EXPECT_EQ(std::to_integer<int>(bytes[4].value), 39);
+  EXPECT_EQ(std::to_integer<int>(bytes[4].value), 32);
   EXPECT_TRUE(element(s.machine(), 0, 50)->undefined);
   s.to_the_end();
   s.arrive();

@@ -162,10 +162,14 @@ bool Shadow::Pass::races_within(LaneRace& out) const {
     for (u32 mine = lanes_.mask; mine; mine &= mine - 1) {
       const auto lane = static_cast<u32>(__builtin_ctz(mine));
       const u64 begin = lanes_.offsets[lane];
+      // What lanes stored at one place together each of them finds as its own.
+      const bool takes_part = earlier.kind == Kind::write && kept.mask >> lane & 1;
+      const u64 own = takes_part ? shadow_->offset_of(kept, lane) : 0;
       for (u32 theirs = kept.mask & ~(1u << lane); theirs; theirs &= theirs - 1) {
         const auto other = static_cast<u32>(__builtin_ctz(theirs));
         const u64 at = shadow_->offset_of(kept, other);
         if (at >= begin + lanes_.bytes || begin >= at + kept.bytes) continue;
+        if (takes_part && at == own) continue;
         if (who_->is_behind(lane, other, kept.turn)) continue;
         out = {earlier, lane, std::max(at, begin)};
         out.other.thread = earlier.thread / 32 * 32 + other;
