@@ -57,8 +57,8 @@ inline sim::Options with(std::uint64_t schedule, bool lazy, bool exact = true) {
 }
 
 // Under sanitizers, which take twenty times as long, fewer orders and smaller shapes: they look at
-// the simulator's code, which is the same for all of them. With TILESCOPE_WHOLE (./dev test --whole)
-// more.
+// the simulator's code, which is the same for all of them. With TILESCOPE_WHOLE (./dev test
+// --whole) more.
 #if defined(__SANITIZE_ADDRESS__)  // g++
 inline constexpr bool sanitized = true;
 #elif defined(__has_feature)  // clang

@@ -216,8 +216,8 @@ Flow load(Core& x, const Code& c, Mask m) {
       fetch<T, R>(g, k * static_cast<std::uint32_t>(sizeof(T)), lane_array<R>(x, d), all);
     }
     if (x.block->order.on() && is_watched(c, *g.region)) {
-      watch_access(x, c, Shadow::Kind::read, *g.region, g.mask, g.offset, bytes, run,
-                   nullptr, true);
+      watch_access(x, c, Shadow::Kind::read, *g.region, g.mask, g.offset, bytes, run, nullptr,
+                   true);
     }
     if (any_undefined(g, bytes)) mark_loaded(x, c, g.mask, *g.region, g.offset);
     m &= ~g.mask;

@@ -129,8 +129,8 @@ class Region {
   bool is_busy() const { return readers || writers; }
 
   // The write hook. Offsets are inside the region (the caller has checked); `first` is lane 0's
-  // writer. Where lanes collide the lowest one's bytes stay (measured on an H200: stores of 4 bytes,
-  // global and shared).
+  // writer. Where lanes collide the lowest one's bytes stay (measured on an H200: stores of 4
+  // bytes, global and shared).
   void write_lanes(const std::uint64_t* offsets, Mask mask, const LaneData& data, Writer first);
   // The same for all 32 lanes one after the other from `offset`.
   void write_run(std::uint64_t offset, const LaneData& data, Writer first);
