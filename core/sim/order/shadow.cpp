@@ -96,7 +96,11 @@ std::uint64_t Shadow::held() const {
 Shadow::Pass::Pass(Shadow& shadow, const Observer& who, const Completions& completions,
                    const Touch& touch, const LanesAccess& lanes)
     : shadow_(&shadow), who_(&who), completions_(&completions), touch_(touch), lanes_(lanes) {
-  if (shadow.histories_.size() > std::max(shadow.most_, shadow.touched_)) shadow.compact();
+  const std::vector<KeptLanes>& kept = shadow.lanes_;
+  if (shadow.histories_.size() > std::max(shadow.most_, shadow.touched_) ||
+      (kept.size() >= fewest && kept.size() == kept.capacity())) {
+    shadow.compact();
+  }
   gathers_ = shadow.gathers_ && touch.kind == Kind::read && !touch.strong && !touch.operation;
   if (!gathers_) shadow.note_gathered();
 }
@@ -202,10 +206,21 @@ u32 Shadow::keep(const LanesAccess& lanes, u32 turn) {
       kept.step = step;
     } else {
       kept.first = low;
-      kept.apart = static_cast<u32>(offsets_.size());
-      for (u32 lane = 0; lane < 32; ++lane) {
-        const bool is_in = lanes.mask >> lane & 1;
-        offsets_.push_back(is_in ? static_cast<u32>(lanes.offsets[lane] - low) : 0);
+      std::array<u32, 32> apart{};
+      for (u32 rest = lanes.mask; rest; rest &= rest - 1) {
+        const auto lane = static_cast<u32>(__builtin_ctz(rest));
+        apart[lane] = static_cast<u32>(lanes.offsets[lane] - low);
+      }
+      // In a loop they lie alike as the last time, or the time before.
+      for (std::size_t n = lanes_.size(); n-- > 1 && n + 3 > lanes_.size() && !kept.apart;) {
+        const auto like = offsets_.begin() + lanes_[n].apart;
+        if (lanes_[n].apart && std::equal(apart.begin(), apart.end(), like)) {
+          kept.apart = lanes_[n].apart;
+        }
+      }
+      if (!kept.apart) {
+        kept.apart = static_cast<u32>(offsets_.size());
+        offsets_.insert(offsets_.end(), apart.begin(), apart.end());
       }
     }
   }
@@ -511,13 +526,18 @@ void Shadow::compact() {
   std::vector<Touch> nodes(1);
   std::vector<KeptLanes> lanes(1);
   std::vector<u32> offsets(1), lanes_at(lanes_.size(), 0);
+  std::vector<u32> apart_at(offsets_.size() / 32, 0);  // of each 32 of them behind the first
   const auto keep_lanes = [&](u32& n) {
     if (n && !lanes_at[n]) {
       KeptLanes kept = lanes_[n];
       if (kept.apart) {
-        const auto from = offsets_.begin() + kept.apart;
-        kept.apart = static_cast<u32>(offsets.size());
-        offsets.insert(offsets.end(), from, from + 32);
+        u32& apart = apart_at[kept.apart / 32];
+        if (!apart) {
+          const auto from = offsets_.begin() + kept.apart;
+          apart = static_cast<u32>(offsets.size());
+          offsets.insert(offsets.end(), from, from + 32);
+        }
+        kept.apart = apart;
       }
       lanes_at[n] = static_cast<u32>(lanes.size());
       lanes.push_back(kept);
@@ -563,6 +583,7 @@ void Shadow::compact() {
   nodes_ = std::move(nodes);
   for (Touch& reader : readers_) keep_lanes(reader.lanes);
   lanes_ = std::move(lanes);
+  lanes_.reserve(2 * lanes_.size());  // there is time until the next time
   offsets_ = std::move(offsets);
   most_ = std::max(std::max(fewest, touched_), 2 * histories_.size());
 }
