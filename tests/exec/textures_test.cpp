@@ -140,6 +140,12 @@ class Textures : public StandIn {
   }
   // What was found, of the last fault.
   const std::string& sentence() { return device().reports().back().sentence; }
+  // A launch that samples by this handle ends in a fault, of which these words are a part.
+  void is_refused(std::uint64_t handle, const char* words) {
+    EXPECT_EQ(run("sample", 1, 1, nullptr, handle, room(4), 0.f, 0.f), CUDA_SUCCESS);
+    EXPECT_NE(call("cuCtxSynchronize"), CUDA_SUCCESS);
+    EXPECT_NE(sentence().find(words), std::string::npos) << sentence();
+  }
 
   std::map<const char*, CUfunction> functions_{
       {"sample", nullptr}, {"fetch", nullptr}, {"number", nullptr}};
@@ -331,10 +337,8 @@ TEST_F(Textures, AHandleThatWasDestroyedIsAFault) {
   const CUarray array = this->array(8, 4);
   const CUtexObject handle = texture(of(array));
   ASSERT_EQ(call("cuTexObjectDestroy", handle), CUDA_SUCCESS);
-  EXPECT_EQ(run("sample", 1, 1, nullptr, handle, room(4), 0.f, 0.f), CUDA_SUCCESS);
-  EXPECT_NE(call("cuCtxSynchronize"), CUDA_SUCCESS);
+  is_refused(handle, "has been destroyed");
   EXPECT_EQ(device().reports().back().kind, "bad_descriptor");
-  EXPECT_NE(sentence().find("has been destroyed"), std::string::npos) << sentence();
 }
 
 TEST_F(Textures, AnArrayThatWasDestroyedIsAFault) {
@@ -342,9 +346,7 @@ TEST_F(Textures, AnArrayThatWasDestroyedIsAFault) {
   const CUarray array = this->array(8, 4);
   const CUtexObject handle = texture(of(array));
   ASSERT_EQ(call("cuArrayDestroy", array), CUDA_SUCCESS);
-  EXPECT_EQ(run("sample", 1, 1, nullptr, handle, room(4), 0.f, 0.f), CUDA_SUCCESS);
-  EXPECT_NE(call("cuCtxSynchronize"), CUDA_SUCCESS);
-  EXPECT_NE(sentence().find("has been released"), std::string::npos) << sentence();
+  is_refused(handle, "has been released");
 }
 
 TEST_F(Textures, ASurfaceIsNoTexture) {
@@ -353,9 +355,7 @@ TEST_F(Textures, ASurfaceIsNoTexture) {
   CUsurfObject surface = 0;
   const CUDA_RESOURCE_DESC what = of(array);
   ASSERT_EQ(call("cuSurfObjectCreate", &surface, &what), CUDA_SUCCESS);
-  EXPECT_EQ(run("sample", 1, 1, nullptr, surface, room(4), 0.f, 0.f), CUDA_SUCCESS);
-  EXPECT_NE(call("cuCtxSynchronize"), CUDA_SUCCESS);
-  EXPECT_NE(sentence().find("is a surface, and no texture"), std::string::npos) << sentence();
+  is_refused(surface, "is a surface, and no texture");
 }
 
 // The driver takes what is larger than the memory; who reads there is told.

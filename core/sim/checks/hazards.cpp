@@ -363,11 +363,13 @@ void look_at(Core& x, Shadow& shadow, const Accessed& memory, const MemoryAccess
   Shadow::LaneRace within;
   bool repeats = false;
   const bool races = note(x, shadow, memory, access, c, within, repeats);
-  if (within.other.lanes) tell_lanes(x, memory, access, within);
+  const bool lanes_race = within.other.lanes != 0;
+  Model& machine = *x.machine;
+  // It is told, and to stop there may be wanted.
+  if ((races || lanes_race) && machine.stops.asked()) x.limit = 0;
+  if (lanes_race) tell_lanes(x, memory, access, within);
   if (access.values && access.by_lane && !access.run) tell_one_place(x, memory, access);
   if (!races) return;
-  Model& machine = *x.machine;
-  if (machine.stops.asked()) x.limit = 0;  // it is told, and to stop there may be wanted
   if (repeats) return tell_same_value(x, memory, access, c);
   const std::uint64_t begin = access.offsets[c.lane];
   tell_unordered(x, memory, static_cast<int>(c.lane),

@@ -358,6 +358,8 @@ std::uint64_t Observer::held() const {
            v.behind.held() + v.met.held() + v.reached.held();
   };
   std::uint64_t out = sizeof *this + view(sure_) + view(likely_);
+  out += own_fences_.size() * sizeof(ProxyFence);
+  out += meetings_of_some_.size() * sizeof(MeetingOfSome);
   for (const Fenced& f : fenced_) out += sizeof f + view(f.view);
   for (const Offered& o : offered_) out += sizeof o + view(o.part.view);
   for (const Doubtful& d : relied_) out += sizeof d + d.seen.held() + d.fenced.held();

@@ -198,6 +198,20 @@ class Observer {
   void exit(View& view) const;
   // All its lanes have met (bar.warp.sync): each has seen what the others did.
   void meet() { see(me_, epoch_++); }
+  // What it does from now on others tell apart from what it did. Its epoch before.
+  std::uint32_t begin_epoch() { return epoch_++; }
+  // Whoever takes this view has seen `done` up to this epoch, and synchronised with it.
+  void complete(View& view, Agent done, std::uint32_t epoch) const;
+
+  // fence.proxy.async by these lanes (8.9.5: the async proxy knows what its thread has seen by
+  // now).
+  void fence_proxy(std::uint32_t lanes);
+  void fence_proxy_of_global(std::uint32_t lanes);
+  // Has one of these lanes had such a fence since `epoch`, that who has seen `until` of this warp
+  // has seen, too? Of those of all lanes is_told() knows.
+  bool has_fenced(std::uint32_t lanes, std::uint32_t epoch, std::uint32_t until) const;
+  // Such a fence was taken to be there, among those that are no longer known.
+  bool has_presumed() const { return has_presumed_; }
 
   // ---- its lanes ----
   // What its lanes do has no order among them, but where they meet. Turns are what lies between two
@@ -213,20 +227,6 @@ class Observer {
   bool all_met_since(std::uint32_t turn) const { return turn < met_; }
   // Is what `lane` does now behind what `earlier` did in that turn?
   bool is_behind(std::uint32_t lane, std::uint32_t earlier, std::uint32_t turn) const;
-  // What it does from now on others tell apart from what it did. Its epoch before.
-  std::uint32_t begin_epoch() { return epoch_++; }
-  // Whoever takes this view has seen `done` up to this epoch, and synchronised with it.
-  void complete(View& view, Agent done, std::uint32_t epoch) const;
-
-  // fence.proxy.async by these lanes (8.9.5: the async proxy knows what its thread has seen by
-  // now).
-  void fence_proxy(std::uint32_t lanes);
-  void fence_proxy_of_global(std::uint32_t lanes);
-  // Has one of these lanes had such a fence since `epoch`, that who has seen `until` of this warp
-  // has seen, too? Of those of all lanes is_told() knows.
-  bool has_fenced(std::uint32_t lanes, std::uint32_t epoch, std::uint32_t until) const;
-  // Such a fence was taken to be there, among those that are no longer known.
-  bool has_presumed() const { return has_presumed_; }
 
   std::uint64_t held() const;
 
