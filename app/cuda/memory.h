@@ -20,6 +20,10 @@ std::optional<HostBlock> host_block(std::uint64_t address);
 // An array, and where its elements are; what the driver answers where there is none.
 CUresult find_array(CUarray array, wire::Array& out, std::uint64_t& address);
 
+inline std::uint64_t address_of(const void* at) {
+  return reinterpret_cast<std::uint64_t>(at);
+}
+
 // Whether only the device can reach it.
 bool is_on_device(std::uint64_t address);
 
