@@ -123,6 +123,20 @@ sample(INTRO + "simpleAtomicIntrinsics_nvrtc",
        ["simpleAtomicIntrinsics.cpp", "simpleAtomicIntrinsics_cpu.cpp"],
        flags=["-lcuda", "-lnvrtc"], beside=["*.cu*"], check="returned OK")
 
+sample(INTRO + "matrixMul_nvrtc", ["matrixMul.cpp"], flags=["-lcuda", "-lnvrtc"], beside=["*.cu*"])
+sample(INTRO + "matrixMulDynlinkJIT",
+       ["matrixMulDynlinkJIT.cpp", "cuda_drvapi_dynlink.c", "matrixMul_gold.cpp",
+        "matrixMul_kernel_64_ptxdump.c"])
+sample(INTRO + "simpleAssert_nvrtc", ["simpleAssert.cpp"], flags=["-lcuda", "-lnvrtc"],
+       beside=["*.cu*"], check="device-side assert|assert", ends_with=3, planted=True)
+sample(INTRO + "simpleTexture")
+sample(INTRO + "simpleTextureDrv", ["simpleTextureDrv.cpp"], flags=["-lcuda"],
+       images=[("simpleTexture_kernel64.fatbin", "simpleTexture_kernel.cu", "-fatbin")])
+sample(INTRO + "simplePitchLinearTexture")
+sample(INTRO + "simpleSurfaceWrite")
+sample(INTRO + "simpleLayeredTexture", why="textures with layers are not there")
+sample(INTRO + "simpleCubemapTexture", why="cube maps are not there")
+
 sample("1_Utilities/deviceQuery", ["deviceQuery.cpp"])
 sample("1_Utilities/deviceQueryDrv", ["deviceQueryDrv.cpp"], flags=["-lcuda"])
 sample("1_Utilities/topologyQuery", check="")
@@ -136,6 +150,8 @@ sample(TECHNIQUE + "MC_SingleAsianOptionP", ["src/main.cpp", "src/pricingengine.
        flags=["-I", "inc", "-lcurand"], arguments=["--sims=100000"])
 sample(TECHNIQUE + "convolutionSeparable", ["main.cpp", "convolutionSeparable.cu",
                                             "convolutionSeparable_gold.cpp"])
+sample(TECHNIQUE + "convolutionTexture", ["main.cpp", "convolutionTexture.cu",
+                                          "convolutionTexture_gold.cpp"])
 sample(TECHNIQUE + "dct8x8", ["dct8x8.cu", "BmpUtil.cpp", "DCT8x8_Gold.cpp"])
 sample(TECHNIQUE + "eigenvalues", ["main.cu", "bisect_large.cu", "bisect_small.cu",
                                    "bisect_util.cu", "gerschgorin.cpp", "matlab.cpp"],
@@ -184,8 +200,22 @@ sample(FEATURE + "cudaCompressibleMemory", ["saxpy.cu", "compMalloc.cpp"], flags
 
 sample(LIBRARY + "lineOfSight")
 sample(LIBRARY + "conjugateGradientMultiBlockCG")
+sample(LIBRARY + "conjugateGradientMultiDeviceCG")
 
 sample(DOMAIN + "BlackScholes", ["BlackScholes.cu", "BlackScholes_gold.cpp"])
+sample(DOMAIN + "BlackScholes_nvrtc", ["BlackScholes.cpp", "BlackScholes_gold.cpp"],
+       flags=["-lcuda", "-lnvrtc"], beside=["*.cu*"])
+sample(DOMAIN + "binomialOptions_nvrtc",
+       ["binomialOptions.cpp", "binomialOptions_gold.cpp", "binomialOptions_gpu.cpp"],
+       flags=["-lcuda", "-lnvrtc"], beside=["*.cu*", "*.h"])
+sample(DOMAIN + "quasirandomGenerator_nvrtc",
+       ["quasirandomGenerator.cpp", "quasirandomGenerator_gold.cpp"],
+       flags=["-lcuda", "-lnvrtc"], beside=["*.cu*", "*.h"])
+sample(DOMAIN + "HSOpticalFlow", ["main.cpp", "flowCUDA.cu", "flowGold.cpp"], check="L1 error : 0.0")
+sample(DOMAIN + "NV12toBGRandResize",
+       ["resize_convert_main.cpp", "bgr_resize.cu", "nv12_resize.cu", "nv12_to_bgr_planar.cu",
+        "utils.cu"], check="")
+sample(DOMAIN + "stereoDisparity", check="")
 sample(DOMAIN + "FDTD3d", ["src/FDTD3d.cpp", "src/FDTD3dGPU.cu", "src/FDTD3dReference.cpp"],
        flags=["-I", "inc"], arguments=["--dimx=96", "--dimy=96", "--dimz=96", "--timesteps=2"])
 sample(DOMAIN + "SobolQRNG", ["sobol.cpp", "sobol_gold.cpp", "sobol_gpu.cu",
