@@ -38,6 +38,8 @@ constexpr std::array findings = {
     Finding{"shared_race", "A race in shared memory"},
     Finding{"global_race", "A race in global memory"},
     Finding{"lane_race", "Lanes of a warp that have not met"},
+    Finding{"lanes_did_not_wait", "One lane waits for the others of its warp"},
+    Finding{"lanes_not_released", "One lane tells what other lanes did"},
     Finding{"lanes_store_one_place", "Lanes store different values at one place"},
     Finding{"stream_race", "A race between two streams"},
     Finding{"undefined_copied", "A value made of nothing goes to the host"},

@@ -131,7 +131,7 @@ void note_visit(Mbarrier& b, const Signal& what, Actor who, u32 rank, u64 now) {
 void release(Model& machine, Block& block, Mbarrier& b, const Signal& what, Actor who) {
   if (!block.order.on()) return;
   const Block& home = home_of(machine, block, who);
-  const Deed by{static_cast<u32>(home.number), who.thread, who.pc};
+  Deed by{static_cast<u32>(home.number), who.thread, who.pc};
   if (who.operation) {
     Released part;
     part.home = block.order.of(0).home();  // it arrives for the block's threads, whatever scope
@@ -147,6 +147,7 @@ void release(Model& machine, Block& block, Mbarrier& b, const Signal& what, Acto
     return;
   }
   Observer& me = machine.member(block, home.rank)->order.of(who.thread / 32);
+  by.lanes = u32{1} << who.thread % 32;
   me.arrive(b.arriving, what.releases, what.scope, by);
 }
 
@@ -199,6 +200,24 @@ std::string phase_text(u64 phase) {
   return phase == 0 ? "the fresh mbarrier" : fmt::format("phase {}", phase - 1);
 }
 
+// Whether all lanes had come to that wait another lane's signal does not say: lanes that nothing
+// orders may still have been on their way (--prove: not followed).
+void log_lanes_left_behind(Model& machine, const Block& block, u32 offset, const Mbarrier& b,
+                           const PassedWait& w) {
+  u32 until = 0;
+  for (const Released& part : b.completed.parts)
+    until = std::max(until, part.view.behind.of(w.agent));
+  const Observer::Untold untold =
+      block.order.of(w.agent.slot)
+          .untold(w.lanes, w.turn, w.epoch, until, Observer::Meets::by_instructions);
+  if (!untold.lanes) return;
+  machine.order_log->blind(fmt::format(
+      "lanes of a warp that waited for {} at {} may go on before others have come there: {} tells "
+      "of its own lane alone, and they have not met (bar.warp.sync)",
+      mbarrier_name(machine, offset), line_text(machine, block, w.thread, w.pc),
+      opcode_text(machine.program().code[untold.by.pc].text)));
+}
+
 // A phase that completes although somebody may not have come to the wait for the one before: then
 // that wait is for a later one. It is so in every order in which the phase completes, while only
 // some show it.
@@ -206,7 +225,11 @@ void look_for_early_completion(Model& machine, Block& block, u32 offset, const M
                                Actor who) {
   if (!block.order.on() || machine.supposes) return;
   for (const PassedWait& w : b.waited) {
-    if (w.phases + 1 != b.phase || is_through(b, w)) continue;
+    if (w.phases + 1 != b.phase) continue;
+    if (is_through(b, w)) {
+      if (machine.order_log) log_lanes_left_behind(machine, block, offset, b, w);
+      continue;
+    }
     const Block& home = home_of(machine, block, who);
     machine.reports.hazard_at(home, who.thread, who.pc, "phase_too_early", w.pc, [&] {
       Report r;

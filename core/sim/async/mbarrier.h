@@ -89,6 +89,7 @@ struct PassedWait {
   std::uint32_t epoch = 0;
   std::uint64_t phases = 0;
   std::uint32_t thread = 0, pc = 0;
+  std::uint32_t lanes = 0, turn = 0;  // which of its lanes have, the last of them when
 };
 
 struct Mbarrier {
@@ -169,8 +170,7 @@ bool knows_completion(const Mbarrier& b, const Observer& who);
 // The same of so many phases.
 bool knows_phases(const Mbarrier& b, const Observer& who, std::uint64_t phases);
 // A warp has waited for the phase before the current one. Answers whether it had not done so yet.
-bool note_wait(Mbarrier& b, Agent agent, std::uint32_t epoch, std::uint32_t thread,
-               std::uint32_t pc);
+bool note_wait(Mbarrier& b, const Observer& who, std::uint32_t thread, std::uint32_t pc);
 // A thread waits for phase `phase`, and a later one is complete as well: the waiter is left behind.
 // PTX lets only the current phase and the one before it be tested (9.7.13.15.16). Answers false.
 bool leave_behind(Model& machine, const Block& block, std::uint32_t offset, const Mbarrier& b,

@@ -113,10 +113,11 @@ void note_completion(Mbarrier& b, Agent agent, u32 epoch) {
   note_phases(b, {agent, epoch, b.phase});
 }
 
-bool note_wait(Mbarrier& b, Agent agent, u32 epoch, u32 thread, u32 pc) {
-  const PassedWait now{agent, epoch, b.phase, thread, pc};
+bool note_wait(Mbarrier& b, const Observer& who, u32 thread, u32 pc) {
+  PassedWait now{who.me(), who.epoch(), b.phase, thread, pc, 1u << thread % 32, who.turn()};
   for (PassedWait& w : b.waited) {
-    if (!(w.agent == agent)) continue;
+    if (!(w.agent == now.agent)) continue;
+    if (w.phases == now.phases) now.lanes |= w.lanes;
     return std::exchange(w, now).phases != now.phases;
   }
   b.waited.push_back(now);

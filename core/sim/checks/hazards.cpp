@@ -254,10 +254,24 @@ Shadow::Touch touch_of(Core& x, const MemoryAccess& access) {
   return t;
 }
 
-// Notes it in `shadow`. Answers whether it is unordered with what was before; and what it is
-// unordered with of the warp itself, if that.
+// What else an access has to do with single lanes.
+struct OfLanes {
+  Shadow::LaneRace within;  // with another lane of its warp
+  Shadow::LaneRace told;    // with a lane of another warp, that another one of it told of
+  Observer::Untold untold;
+};
+
+// What lanes of that warp have done, and nobody told who executes here.
+Observer::Untold untold(const Core& x, const Observer& me, Agent agent, std::uint32_t lanes,
+                        std::uint32_t turn, std::uint32_t epoch) {
+  const Block* block = agent.block == x.block->number ? x.block : x.machine->resident(agent.block);
+  if (!block) return {};
+  return block->order.of(agent.slot).untold(lanes, turn, epoch, me.sure().seen.of(agent));
+}
+
+// Notes it in `shadow`. Answers whether it is unordered with what was before.
 bool note(Core& x, Shadow& shadow, const Accessed& memory, const MemoryAccess& a, Conflict& out,
-          Shadow::LaneRace& within, bool& repeats) {
+          OfLanes& of_lanes, bool& repeats) {
   const Observer& me = observer(x);
   LanesAccess lanes;
   if (a.by_lane) lanes = {a.mask, a.bytes, a.offsets, a.run};
@@ -286,7 +300,11 @@ bool note(Core& x, Shadow& shadow, const Accessed& memory, const MemoryAccess& a
       races |= pass.touch(begin, begin + (step ? step * (end - first) : a.bytes));
     }
   }
-  pass.races_within(within);
+  pass.races_within(of_lanes.within);
+  of_lanes.untold = pass.untold(of_lanes.told, [&](Agent agent, std::uint32_t theirs,
+                                                   std::uint32_t turn, std::uint32_t epoch) {
+    return untold(x, me, agent, theirs, turn, epoch);
+  });
   repeats = pass.repeats();
   if (!races && !repeats) return false;
   out = conflict_of(*x.machine, me, pass.other(), pass.at());
@@ -329,6 +347,100 @@ void tell_lanes(Core& x, const Accessed& memory, const MemoryAccess& access,
   });
 }
 
+// A lane of another warp stored there, and by what another lane of that warp told this access is
+// ordered behind it: that lane's release covers what it did itself, and what it was told of (8.8).
+void tell_untold(Core& x, const Accessed& memory, const MemoryAccess& access,
+                 const OfLanes& found) {
+  Conflict c;
+  c.lane = found.told.lane;
+  c.offset = found.told.at;
+  c.other = found.told.other;
+  Model& machine = *x.machine;
+  const Deed& by = found.untold.by;
+  const Block* home = by.block == x.block->number ? x.block : machine.resident(by.block);
+  if (!home) return;
+  const auto lane = static_cast<int>(c.lane);
+  const std::uint64_t begin = access.offsets[c.lane];
+  const std::string_view name = ptx::opcode(machine.program().code[access.pc].op).name;
+  machine.reports.hazard_at(*home, by.thread, by.pc, "lanes_not_released", c.other.pc, [&] {
+    Report r;
+    r.evidence =
+        evidence_of(x, memory, lane, name, verb_of(access.kind), begin, begin + access.bytes, c);
+    r.sentence = fmt::format(
+        "{} in lane {} tells others of what that lane did; lane {} of its warp writes {} at {}, "
+        "the "
+        "two have not met since, and {} of warp {} {} it at {}, behind the one and not the other",
+        ptx::opcode(machine.program().code[by.pc].op).name, by.thread % 32, c.other.thread % 32,
+        byte_text(x, memory, c.offset), place_text(machine, c.other), name, access.warp,
+        verb_of(access.kind), place_text(machine, touch_of(x, access)));
+    r.expected = "bar.warp.sync (__syncwarp()) by all lanes before one of them tells for all";
+    r.found =
+        "an order that chips are seen to have where the lanes are together, and PTX does not "
+        "promise";
+    return r;
+  });
+}
+
+// A lane does what only another lane of its warp has waited for.
+void tell_did_not_wait(Core& x, const Accessed& memory, const MemoryAccess& access,
+                       const Conflict& c) {
+  const Deed by = observer(x).alone();
+  const auto lane = static_cast<int>(c.lane);
+  const std::uint64_t begin = access.offsets[c.lane];
+  const auto& code = x.machine->program().code;
+  const std::string_view name = ptx::opcode(code[access.pc].op).name;
+  if (x.machine->stops.asked()) x.limit = 0;
+  x.machine->reports.hazard_at(*x.block, by.thread, by.pc, "lanes_did_not_wait", access.pc, [&] {
+    Report r;
+    r.evidence =
+        evidence_of(x, memory, lane, name, verb_of(access.kind), begin, begin + access.bytes, c);
+    r.sentence = fmt::format(
+        "lane {} waits here, lane {} of its warp does not, and they have not met since: {} in lane "
+        "{} {} {} at {}, which {} {} at {}, behind the wait of lane {} alone",
+        by.thread % 32, c.lane, name, c.lane, verb_of(access.kind), byte_text(x, memory, c.offset),
+        place_text(*x.machine, touch_of(x, access)), who_text(x, c.other), verb_of(c.other.kind),
+        place_text(*x.machine, c.other), by.thread % 32);
+    r.expected = "bar.warp.sync (__syncwarp()) by all lanes behind the wait of one";
+    r.found =
+        "an order that chips are seen to have where lanes come together again behind a branch, "
+        "and PTX does not promise";
+    return r;
+  });
+}
+
+// Where one lane alone has waited: does a lane that has not touch what only the wait orders?
+void look_for_lanes_that_did_not_wait(Core& x, Shadow& shadow, const Accessed& memory,
+                                      const MemoryAccess& access) {
+  const Observer& me = observer(x);
+  const Model& machine = *x.machine;
+  Conflict c;
+  const auto is_behind = [&](const Shadow::Touch& earlier, std::uint64_t at) {
+    if (earlier.strong) return false;
+    // What nobody has seen is a race, and told so.
+    const std::uint32_t operation = earlier.operation;
+    const bool untold = operation ? machine.completions.is_seen(operation, me) &&
+                                        !machine.completions.is_seen_by_all_lanes(operation, me)
+                                  : me.has_seen(earlier.agent, earlier.epoch) &&
+                                        !me.was_seen_by_all(earlier.agent, earlier.epoch);
+    if (!untold) return false;
+    c.offset = at;
+    c.other = earlier;
+    return true;
+  };
+  for (Mask rest = access.mask & ~me.alone().lanes; rest; rest &= rest - 1) {
+    c.lane = static_cast<std::uint32_t>(__builtin_ctz(rest));
+    const std::uint64_t begin = access.offsets[c.lane], end = begin + access.bytes;
+    bool found = shadow.any_writer(
+        begin, end,
+        [&](std::uint64_t at, std::uint64_t, const Shadow::Touch& t) { return is_behind(t, at); });
+    if (!found && access.kind != Shadow::Kind::read) {
+      found = shadow.any_read(
+          begin, end, [&](std::uint64_t at, const Shadow::Touch& t) { return is_behind(t, at); });
+    }
+    if (found) return tell_did_not_wait(x, memory, access, c);
+  }
+}
+
 // Lanes of one store that store different values at one place. Which of them stays is left open;
 // that one of them does, CUDA promises (Programming Guide, "SIMT Architecture").
 void tell_one_place(Core& x, const Accessed& memory, const MemoryAccess& a) {
@@ -360,14 +472,20 @@ void tell_one_place(Core& x, const Accessed& memory, const MemoryAccess& a) {
 
 void look_at(Core& x, Shadow& shadow, const Accessed& memory, const MemoryAccess& access) {
   Conflict c;
-  Shadow::LaneRace within;
+  OfLanes of_lanes;
   bool repeats = false;
-  const bool races = note(x, shadow, memory, access, c, within, repeats);
-  const bool lanes_race = within.other.lanes != 0;
+  if (access.by_lane && !access.strong && (access.mask & ~observer(x).alone().lanes) &&
+      observer(x).alone().lanes) {
+    look_for_lanes_that_did_not_wait(x, shadow, memory, access);
+  }
+  const bool races = note(x, shadow, memory, access, c, of_lanes, repeats);
+  const bool lanes_race = of_lanes.within.other.lanes != 0;
+  const bool is_untold = of_lanes.untold.lanes != 0;
   Model& machine = *x.machine;
   // It is told, and to stop there may be wanted.
-  if ((races || lanes_race) && machine.stops.asked()) x.limit = 0;
-  if (lanes_race) tell_lanes(x, memory, access, within);
+  if ((races || lanes_race || is_untold) && machine.stops.asked()) x.limit = 0;
+  if (lanes_race) tell_lanes(x, memory, access, of_lanes.within);
+  if (is_untold) tell_untold(x, memory, access, of_lanes);
   if (access.values && access.by_lane && !access.run) tell_one_place(x, memory, access);
   if (!races) return;
   if (repeats) return tell_same_value(x, memory, access, c);

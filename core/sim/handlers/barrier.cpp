@@ -155,7 +155,7 @@ Flow fence(Core& x, const Code&, Mask) {
   const std::uint8_t order = how[ptx::Field::order];
   if (order != only_releases) me.fence_acquire(scope);
   if (order != only_acquires) me.fence_release(scope);
-  me.all_lanes_meet();  // they may hand something over by relaxed accesses around it
+  me.presume_met();  // they may hand something over by relaxed accesses around it
   return Flow::next;
 }
 

@@ -75,14 +75,14 @@ void part_ways(Core& x) {
 
 }  // namespace
 
-Flow together(Core& x, Mask m, Mask wanted, Wait kind) {
+Flow together(Core& x, Mask m, Mask wanted, Wait kind, bool orders) {
   Warp& w = *x.warp;
   wanted &= w.live;
   const bool apart = std::exchange(w.splits[x.split].apart, false);
   if (apart || !(wanted & ~m)) {
     // Of these instructions PTX promises an order of what the lanes do in memory only for barriers
     // (9.7.13); chips have one for all, and here it counts.
-    if (x.block->order.on()) observer(x).lanes_meet(m, w.live);
+    if (orders && x.block->order.on()) observer(x).lanes_meet(m, w.live);
     return Flow::next;
   }
   if (const Mask others = w.splits[x.split].mask & ~m) {

@@ -267,7 +267,7 @@ bool ask(Core& x, const Code& c, int lane, const ptx::Modifiers& how, Question& 
   return how.has(Field::parity) ? ask_by_parity(x, c, lane, q) : ask_by_state(x, c, lane, q);
 }
 
-void acquire(Core& x, int lane, Mbarrier& b, const ptx::Modifiers& how) {
+void acquire(Core& x, int lane, Mask together, Mbarrier& b, const ptx::Modifiers& how) {
   if (!x.block->order.on()) return;
   Observer& me = observer(x);
   // By parity it could mean a phase further back as well, did it not know of that.
@@ -278,15 +278,15 @@ void acquire(Core& x, int lane, Mbarrier& b, const ptx::Modifiers& how) {
   }
   note_completion(b, me.me(), me.epoch());
   const u32 thread = x.warp->index * 32 + static_cast<u32>(lane);
-  const bool fresh = note_wait(b, me.me(), me.epoch(), thread, x.pc);
+  const bool fresh = note_wait(b, me, thread, x.pc);
   if (fresh && x.machine->order_log) {
     x.machine->order_log->step(x.block->number, x.warp->index,
                                b.place * 0x10001 + b.phase * 16 + 2);
   }
   if (is_relaxed(how)) {
-    me.acquire_relaxed(b.completed, scope_of(how), deed(x, lane), b.place);
+    me.acquire_relaxed(b.completed, scope_of(how), deed(x, lane, together), b.place);
   } else {
-    me.acquire(b.completed, scope_of(how), deed(x, lane), b.place);
+    me.acquire(b.completed, scope_of(how), deed(x, lane, together), b.place);
   }
 }
 
@@ -340,10 +340,10 @@ Flow wait(Core& x, const Code& c, Mask m) {
     pass(x, q, how);
     forget(*q.barrier, x.warp->index, lane);
     if (unread) continue;
-    acquire(x, lane, *q.barrier, how);
+    acquire(x, lane, m, *q.barrier, how);
     x.machine->recording.know_phase(x, q.offset);
   }
-  if (ready && x.block->order.on()) observer(x).lanes_meet(ready, x.warp->live);
+  if (ready && x.block->order.on()) observer(x).lanes_found_complete(ready, x.warp->live);
   const bool sleeps = may_sleep && !ready && !timed_out && !x.machine->flights.gives_up_waiting() &&
                       !x.machine->options.first_waits_fail;
   for (Mask rest = m & ~ready; rest; rest &= rest - 1) {

@@ -19,7 +19,7 @@ using ptx::Operation;
 using u32 = std::uint32_t;
 
 // Flow::next when everybody named in the lanes' masks is here.
-Flow gather(Core& x, Reference masks, Mask m) {
+Flow gather(Core& x, Reference masks, Mask m, bool orders = true) {
   const u32* mask = lane_array<u32>(x, masks);
   Mask wanted = 0;
   for (Mask rest = m; rest; rest &= rest - 1) {
@@ -31,7 +31,7 @@ Flow gather(Core& x, Reference masks, Mask m) {
           fmt::format("a mask with bit {}", lane), fmt::format("0x{:08x}", mask[lane]));
     }
   }
-  return together(x, m, wanted, Wait::others);
+  return together(x, m, wanted, Wait::others, orders);
 }
 
 template <Operation how>
@@ -219,9 +219,10 @@ Handler reduction_handler(const ptx::Instruction& i) {
 }
 
 // elect.sync (9.7.13.15): the same lane every time for the same mask; here the lowest that is
-// there.
+// there. It hands nothing from lane to lane: who is elected is behind what the others did in memory
+// no more than before.
 Flow elect(Core& x, const Code& c, Mask m) {
-  const Flow flow = gather(x, c.e, m);
+  const Flow flow = gather(x, c.e, m, false);
   if (flow != Flow::next) return flow;
   const u32* mask = lane_array<u32>(x, c.e);
   u32 t[32] = {};

@@ -179,6 +179,7 @@ bool is_untold(const Model& machine, const Block& block, const AsyncOperation& o
 // The warp at hand among those who see each other's doings; its thread and instruction.
 Observer& observer(Core& x);
 Deed deed(const Core& x, int lane);
+Deed deed(const Core& x, int lane, Mask lanes);  // for these lanes of the warp alone
 // Of an instruction: its scope, or what it has without.
 Scope scope_of(const ptx::Modifiers& how, Scope otherwise);
 

@@ -338,7 +338,7 @@ void meet_at(Observer& me, Token& flag, u64 place, Shadow::Kind kind, const ptx:
   if (kind == Shadow::Kind::read || (atomic && i.op != ptx::Op::red)) {
     if (order == acquire || order == acq_rel) {
       me.acquire(flag, scope, by, place);
-      me.all_lanes_meet();  // one of them may have released what another one acquires
+      me.presume_met();  // one of them may have released what another one acquires
     } else {
       me.acquire_relaxed(flag, scope, by, place);
     }
@@ -513,6 +513,12 @@ Deed deed(const Core& x, int lane) {
           x.warp->index * 32 + static_cast<std::uint32_t>(lane), x.pc};
 }
 
+Deed deed(const Core& x, int lane, Mask lanes) {
+  Deed out = deed(x, lane);
+  if (x.warp->live & ~lanes) out.lanes = lanes;
+  return out;
+}
+
 Scope scope_of(const ptx::Modifiers& how, Scope otherwise) {
   return how.has(ptx::Field::scope) ? static_cast<Scope>(how[ptx::Field::scope] - 1) : otherwise;
 }
@@ -554,7 +560,7 @@ void watch_access(Core& x, const Code& c, Shadow::Kind kind, Region& region, Mas
         }
       }
       Token& flag = shared ? owner.order.flags[offsets[lane]] : x.machine->flags[address];
-      meet_at(observer(x), flag, place, kind, i, access.scope, deed(x, lane));
+      meet_at(observer(x), flag, place, kind, i, access.scope, deed(x, lane, access.mask));
       if (asked == Asked::found) log();  // now it has seen who wrote that
     }
   }

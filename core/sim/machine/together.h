@@ -8,7 +8,8 @@ namespace tilescope::sim {
 // Are all of `wanted` (those that have not exited) here? Flow::next: yes, execute for m.
 // Flow::moved: lanes that had been waiting here have joined this split; look at it again.
 // Flow::yield: the split waits for the others; lanes that the guard kept out have gone on.
-Flow together(Core& x, Mask m, Mask wanted, Wait kind);
+// `orders`: what they did in memory counts as ordered from there.
+Flow together(Core& x, Mask m, Mask wanted, Wait kind, bool orders = true);
 
 // Lanes m wait here, and execute this instruction again when they are woken; the others of the
 // split go on. Answers Flow::yield.

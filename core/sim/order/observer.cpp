@@ -9,7 +9,8 @@ namespace {
 
 using u32 = std::uint32_t;
 
-constexpr std::size_t most_relied = 16, most_own_fences = 1024, most_taken = 32, most_of_some = 64;
+constexpr std::size_t most_relied = 16, most_own_fences = 1024, most_taken = 32, most_of_some = 64,
+                      most_told_by_some = 64;
 
 // Larger each time, in whichever machine.
 std::uint64_t next_stamp() {
@@ -91,8 +92,9 @@ const Doubtful* Observer::doubtful(Agent other, u32 epoch) const {
   return found == relied_.end() ? nullptr : &*found;
 }
 
-void Observer::take(const Released& part) {
+void Observer::take(const Released& part, bool by_all) {
   sure_.join(part.view);
+  if (by_all && alone_.lanes) seen_by_all_.join(part.view.seen);
   if (doubts_) likely_.join(part.view);
 }
 
@@ -128,7 +130,7 @@ bool Observer::rely(std::vector<Doubtful>& relied, const Doubtful& on) {
 void Observer::release(Token& token, Scope scope, Deed by) {
   give(token, scope, by, Doubt::none);
   if (doubts_) give(token, scope, by, Doubt::passed_on);
-  ++epoch_;
+  end_epoch(by);
 }
 
 void Observer::release_relaxed(Token& token, Scope scope, Deed by) {
@@ -139,7 +141,7 @@ void Observer::release_relaxed(Token& token, Scope scope, Deed by) {
     if (own.by.block == by.block && own.by.thread / 32 == by.thread / 32) token.add(own);
   }
   give(token, scope, by, Doubt::relaxed_release);
-  ++epoch_;
+  end_epoch(by);
 }
 
 void Observer::release_at(Token& place, Scope scope, Deed by) {
@@ -163,20 +165,31 @@ void Observer::arrive(Token& token, bool releases, Scope scope, Deed by) {
     release(token, scope, by);
   } else {
     give(token, scope, by, Doubt::relaxed_release);
-    ++epoch_;
+    end_epoch(by);
   }
 }
 
+void Observer::acquire_alone(const Deed& by) {
+  if (by.lanes == ~0u) return;
+  if (!alone_.lanes) {
+    seen_by_all_ = sure_.seen;
+    alone_ = by;
+  }
+  alone_.lanes |= by.lanes;  // of several what each of them knows is not told apart
+}
+
 void Observer::acquire(const Token& token, Scope scope, Deed by, std::uint64_t place) {
+  acquire_alone(by);
   if (place && !offered_.empty()) {
     take_offered(scope, [&](const Offered& o) { return o.place == place; });
   }
   const std::uint64_t before = taken_before(scope, false, place);
   for (const Released& part : token.parts) {
-    if (part.stamp <= before) continue;
+    // What some lanes have taken alone the others take now.
+    if (part.stamp <= before && !(alone_.lanes && by.lanes == ~0u)) continue;
     const Doubt why = doubt_of(part, home_, scope);
     if (why == Doubt::none) {
-      take(part);
+      take(part, by.lanes == ~0u);
     } else {
       take_likely(part, scope, why, by);
     }
@@ -238,7 +251,7 @@ void Observer::take_offered(Scope scope, Which which) {
 
 void Observer::fence_inits(Agent inits) {
   Fenced own{Scope::cluster, {}};
-  own.view.seen.see(inits, epoch_++);
+  own.view.seen.see(inits, begin_epoch());
   fenced_.push_back(std::move(own));
 }
 
@@ -311,21 +324,60 @@ void Observer::fence_proxy(u32 lanes) {
   if (doubts_) likely_.told.join(likely_.seen);
   if (lanes == ~0u) sure_.told.see(me_, epoch_);
   if (own_fences_.size() == most_own_fences) own_fences_.erase(own_fences_.begin());
-  own_fences_.push_back({epoch_, lanes});
-  ++epoch_;
+  own_fences_.push_back({begin_epoch(), lanes});
 }
 
 void Observer::fence_proxy_of_global(u32 lanes) {
   sure_.told_global.join(sure_.seen);
   if (doubts_) likely_.told_global.join(likely_.seen);
   if (lanes == ~0u) sure_.told_global.see(me_, epoch_);
-  ++epoch_;
+  begin_epoch();
 }
 
 void Observer::lanes_meet(u32 lanes, u32 live) {
   // More than are followed count as one of all.
   if (!(live & ~lanes) || meetings_of_some_.size() == most_of_some) return all_lanes_meet();
+  if (lanes & alone_.lanes) alone_.lanes |= lanes;
   if (lanes & (lanes - 1)) meetings_of_some_.push_back({lanes, turn_++});
+}
+
+void Observer::lanes_found_complete(u32 lanes, u32 live) {
+  if (!(live & ~lanes)) return presume_met();
+  if (lanes & (lanes - 1)) meetings_of_some_.push_back({lanes, turn_++});
+  if (meetings_of_some_.size() > most_of_some) presume_met();
+}
+
+void Observer::end_epoch(const Deed& by) {
+  const u32 epoch = epoch_++;
+  if (by.lanes == ~0u) return;
+  const bool some_met = !meetings_of_some_.empty();
+  if (!told_by_some_.empty()) {
+    ToldBySome& last = told_by_some_.back();
+    if (last.last + 1 == epoch && last.met == met_ && last.ordered == ordered_ &&
+        last.some_met == some_met) {
+      if (by.lanes) last.by = {by.block, by.thread, by.pc, last.by.lanes | by.lanes};
+      last.last = epoch;
+      return;
+    }
+  }
+  if (told_by_some_.size() == most_told_by_some) told_by_some_.erase(told_by_some_.begin());
+  told_by_some_.push_back({epoch, epoch, met_, ordered_, some_met, by});
+}
+
+Observer::Untold Observer::untold(u32 lanes, u32 turn, u32 epoch, u32 until, Meets meets) const {
+  auto told = std::lower_bound(told_by_some_.begin(), told_by_some_.end(), epoch,
+                               [](const ToldBySome& t, u32 e) { return t.last < e; });
+  Untold out{lanes, {}};
+  u32 next = epoch;
+  for (; told != told_by_some_.end() && told->first <= until; ++told) {
+    if (told->first > next) return {};  // all lanes have ended one, or it is no longer known
+    // That some of them have met counts as all: too much is taken for told.
+    if (turn < (meets == Meets::at_waits ? told->met : told->ordered) || told->some_met) return {};
+    out.lanes &= ~told->by.lanes;
+    if (!out.by.lanes) out.by = told->by;
+    next = told->last + 1;
+  }
+  return next > until && out.by.lanes ? out : Untold{};
 }
 
 bool Observer::is_behind(u32 lane, u32 earlier, u32 turn) const {
@@ -360,6 +412,7 @@ std::uint64_t Observer::held() const {
   std::uint64_t out = sizeof *this + view(sure_) + view(likely_);
   out += own_fences_.size() * sizeof(ProxyFence);
   out += meetings_of_some_.size() * sizeof(MeetingOfSome);
+  out += told_by_some_.size() * sizeof(ToldBySome) + seen_by_all_.held();
   for (const Fenced& f : fenced_) out += sizeof f + view(f.view);
   for (const Offered& o : offered_) out += sizeof o + view(o.part.view);
   for (const Doubtful& d : relied_) out += sizeof d + d.seen.held() + d.fenced.held();

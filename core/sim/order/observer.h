@@ -66,9 +66,10 @@ struct View {
 // whatever was met was reached.
 enum class Meetings : std::uint8_t { none, of_cta, of_pair };
 
-// A thread and its instruction.
+// A thread and its instruction; and the lanes of its warp for which it does that.
 struct Deed {
   std::uint32_t block = 0, thread = 0, pc = 0;
+  std::uint32_t lanes = ~0u;
 };
 
 // What makes a way of telling doubtful: PTX promises nothing.
@@ -199,7 +200,10 @@ class Observer {
   // All its lanes have met (bar.warp.sync): each has seen what the others did.
   void meet() { see(me_, epoch_++); }
   // What it does from now on others tell apart from what it did. Its epoch before.
-  std::uint32_t begin_epoch() { return epoch_++; }
+  std::uint32_t begin_epoch() {
+    end_epoch({0, 0, 0, 0});
+    return epoch_ - 1;
+  }
   // Whoever takes this view has seen `done` up to this epoch, and synchronised with it.
   void complete(View& view, Agent done, std::uint32_t epoch) const;
 
@@ -220,13 +224,42 @@ class Observer {
   // `lanes` of those that live have met.
   void lanes_meet(std::uint32_t lanes, std::uint32_t live);
   void all_lanes_meet() {
+    presume_met();
+    ordered_ = turn_;
+    alone_.lanes = 0;
+  }
+  // No instruction has them meet, and what they do in memory counts as ordered from here all the
+  // same: they may hand something over by what lies here.
+  void presume_met() {
     met_ = ++turn_;
     meetings_of_some_.clear();
   }
+  // The same of lanes that found a phase complete together: nearly every kernel has them go on so.
+  void lanes_found_complete(std::uint32_t lanes, std::uint32_t live);
   // Have all of them since that turn?
   bool all_met_since(std::uint32_t turn) const { return turn < met_; }
   // Is what `lane` does now behind what `earlier` did in that turn?
   bool is_behind(std::uint32_t lane, std::uint32_t earlier, std::uint32_t turn) const;
+
+  // What of it some lanes told alone: a release by one of them says nothing of what others did, be
+  // it before that in the program, until they meet.
+  enum class Meets : std::uint8_t { at_waits, by_instructions };
+  struct Untold {
+    std::uint32_t lanes = 0;  // 0: all is told
+    Deed by;                  // a release that tells of other lanes alone
+  };
+  // Of what `lanes` did in that turn and epoch, the part that somebody who has seen this warp up to
+  // epoch `until` has not been told of.
+  Untold untold(std::uint32_t lanes, std::uint32_t turn, std::uint32_t epoch, std::uint32_t until,
+                Meets meets = Meets::at_waits) const;
+
+  // What some lanes alone have acquired since all met: the others have not seen it.
+  const Deed& alone() const {
+    return alone_;
+  }  // the first such acquire; lanes: all that have; 0: none
+  bool was_seen_by_all(Agent other, std::uint32_t epoch) const {
+    return !alone_.lanes || other == me_ || seen_by_all_.of(other) >= epoch;
+  }
 
   std::uint64_t held() const;
 
@@ -253,18 +286,26 @@ class Observer {
   struct MeetingOfSome {
     std::uint32_t lanes, turn;  // the last one before it
   };
+  // Epochs in a row that releases by some lanes have ended; or what is none, by no lanes.
+  struct ToldBySome {
+    std::uint32_t first = 0, last = 0, met = 0, ordered = 0;
+    bool some_met = false;
+    Deed by;  // the last release, with the lanes of all
+  };
 
   // The stamp of what it took there the last time, and still knows how.
   std::uint64_t taken_before(Scope scope, bool relaxed, std::uint64_t place) const;
   // It has taken it.
   void keep_taken(const Token& token, Scope scope, bool relaxed, std::uint64_t place);
   void give(Token& token, Scope scope, Deed by, Doubt doubt) const;
-  void take(const Released& part);
+  void take(const Released& part, bool by_all = true);
   template <class Which>
   void take_offered(Scope scope, Which which);
   void take_likely(const Released& part, Scope scope, Doubt why, Deed by);
   void begin_doubts();
   void see_now(View& view) const;
+  void end_epoch(const Deed& by);
+  void acquire_alone(const Deed& by);
   // False: something had to be forgotten for it.
   static bool rely(std::vector<Doubtful>& relied, const Doubtful& on);
 
@@ -280,7 +321,11 @@ class Observer {
   std::vector<Taken> taken_;      // the last first
   std::vector<ProxyFence> own_fences_;
   std::uint32_t turn_ = 1, met_ = 1;             // of now; the first one since all met
-  std::vector<MeetingOfSome> meetings_of_some_;  // since then
+  std::uint32_t ordered_ = 1;                    // the first one since an instruction had them meet
+  std::vector<MeetingOfSome> meetings_of_some_;  // since all met
+  std::vector<ToldBySome> told_by_some_;         // the last at the end
+  Deed alone_{0, 0, 0, 0};
+  VectorClock seen_by_all_;  // where alone_ has lanes
   std::vector<Doubtful> relied_;
   std::uint64_t forgotten_ = 0;  // of these, how many are no longer known
   mutable bool has_presumed_ = false;

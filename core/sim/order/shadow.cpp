@@ -56,6 +56,16 @@ bool Completions::is_seen(u32 operation, const Observer& who) const {
   return false;
 }
 
+bool Completions::is_seen_by_all_lanes(u32 operation, const Observer& who) const {
+  for (; operation; operation = all_[operation - 1].also) {
+    const Operation& o = all_[operation - 1];
+    if (o.epoch != never && who.has_seen(o.on, o.epoch) && who.was_seen_by_all(o.on, o.epoch)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 void Shadow::start(u64 bytes, bool in_pages) {
   words_ = (bytes + 3) / 4;
   page_shift_ = in_pages ? small_page : 63;
@@ -107,8 +117,14 @@ Shadow::Pass::Pass(Shadow& shadow, const Observer& who, const Completions& compl
 
 bool Shadow::Pass::is_ordered(const Touch& earlier) {
   if (!earlier.operation) {
-    if (earlier.agent != who_->me()) return who_->has_seen(earlier.agent, earlier.epoch);
-    if (earlier.lanes && lanes_.mask) note_own(earlier);
+    const bool own = earlier.agent == who_->me();
+    if (!own && !who_->has_seen(earlier.agent, earlier.epoch)) return false;
+    if (!earlier.lanes || !lanes_.mask) return true;
+    if (own) {
+      note_own(earlier);
+    } else if (earlier.kind == Kind::write) {
+      note_told(earlier);
+    }
     return true;
   }
   if (completions_->in_flight(earlier.operation)) return earlier.async;
@@ -157,6 +173,30 @@ void Shadow::Pass::note_own(const Touch& earlier) {
   const auto end = own_.begin() + own_count_;
   if (own_count_ == own_.size() || std::find(own_.begin(), end, which) != end) return;
   own_[own_count_++] = which;
+}
+
+void Shadow::Pass::note_told(const Touch& earlier) {
+  const auto which = static_cast<u32>(&earlier - shadow_->nodes_.data());
+  const auto end = told_.begin() + told_count_;
+  if (told_count_ == told_.size() || std::find(told_.begin(), end, which) != end) return;
+  told_[told_count_++] = which;
+}
+
+bool Shadow::Pass::shares_bytes(const Touch& earlier, u32 theirs, LaneRace& out) const {
+  const KeptLanes& kept = shadow_->lanes_[earlier.lanes];
+  for (u32 mine = lanes_.mask; mine; mine &= mine - 1) {
+    const auto lane = static_cast<u32>(__builtin_ctz(mine));
+    const u64 begin = lanes_.offsets[lane];
+    for (u32 rest = theirs; rest; rest &= rest - 1) {
+      const auto other = static_cast<u32>(__builtin_ctz(rest));
+      const u64 at = shadow_->offset_of(kept, other);
+      if (at >= begin + lanes_.bytes || begin >= at + kept.bytes) continue;
+      out = {earlier, lane, std::max(at, begin)};
+      out.other.thread = earlier.thread / 32 * 32 + other;
+      return true;
+    }
+  }
+  return false;
 }
 
 bool Shadow::Pass::races_within(LaneRace& out) const {

@@ -32,6 +32,7 @@ class Completions {
   // It has done what it does, and nobody has waited for it yet.
   void finish(std::uint32_t operation) { all_[operation - 1].finished = true; }
   bool is_seen(std::uint32_t operation, const Observer& who) const;
+  bool is_seen_by_all_lanes(std::uint32_t operation, const Observer& who) const;
   bool in_flight(std::uint32_t operation) const {
     return epoch(operation) == never && !all_[operation - 1].finished;
   }
@@ -79,7 +80,8 @@ class Shadow {
     std::uint32_t lanes = 0;  // which of them did what (KeptLanes); 0: they are not told apart
   };
 
-  // An access, and an earlier one by another lane of its warp that no meeting of the two is behind.
+  // An access by a lane, and an earlier one by one of its warp or of another, between which nothing
+  // is that these lanes did.
   struct LaneRace {
     Touch other;  // `thread` is the lane's
     std::uint32_t lane = 0;
@@ -128,6 +130,19 @@ class Shadow {
     bool repeats() const { return repeats_ && !found_; }
     // After it: is it unordered with what another lane of the warp itself did?
     bool races_within(LaneRace& out) const;
+    // After it: is it ordered behind what another warp stored only by what some of that warp's
+    // lanes told, and by another one's store? f(agent, lanes, turn, epoch): the Observer::Untold of
+    // them.
+    template <class F>
+    Observer::Untold untold(LaneRace& out, F f) const {
+      for (std::uint32_t n = 0; n < told_count_; ++n) {
+        const Touch& earlier = shadow_->nodes_[told_[n]];
+        const KeptLanes& kept = shadow_->lanes_[earlier.lanes];
+        const Observer::Untold which = f(earlier.agent, kept.mask, kept.turn, earlier.epoch);
+        if (which.lanes && shares_bytes(earlier, which.lanes, out)) return which;
+      }
+      return {};
+    }
 
    private:
     friend class Shadow;
@@ -145,6 +160,8 @@ class Shadow {
     bool repeats(const Touch& earlier);
     void note_repeated(std::uint32_t node, std::uint64_t at);
     void note_own(const Touch& earlier);
+    void note_told(const Touch& earlier);
+    bool shares_bytes(const Touch& earlier, std::uint32_t theirs, LaneRace& out) const;
     bool stands_for(const Touch& earlier) const;
     bool is_known(std::uint32_t link, std::uint32_t bytes) const;
     std::uint32_t node();
@@ -166,6 +183,9 @@ class Shadow {
     // Nodes of its own warp that other lanes may race with: as many as are looked at.
     std::array<std::uint32_t, 4> own_{};
     std::uint32_t own_count_ = 0;
+    // Likewise those of other warps' stores, which this access is ordered behind.
+    std::array<std::uint32_t, 4> told_{};
+    std::uint32_t told_count_ = 0;
   };
 
   // A page at a time where only some of the memory may be touched; the rest costs nothing.
