@@ -367,7 +367,7 @@ void Observer::end_epoch(const Deed& by) {
 Observer::Untold Observer::untold(u32 lanes, u32 turn, u32 epoch, u32 until, Meets meets) const {
   auto told = std::lower_bound(told_by_some_.begin(), told_by_some_.end(), epoch,
                                [](const ToldBySome& t, u32 e) { return t.last < e; });
-  Untold out{lanes, {}};
+  Untold out{lanes, {0, 0, 0, 0}};
   u32 next = epoch;
   for (; told != told_by_some_.end() && told->first <= until; ++told) {
     if (told->first > next) return {};  // all lanes have ended one, or it is no longer known
