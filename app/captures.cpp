@@ -176,7 +176,8 @@ std::string text_of(const Texture& t, const sim::Region& region, const std::stri
       fmt::format("{} = {{ buffer = \"{}\", offset = {}, width = {}",
                   t.surface ? "surface" : "texture", buffer, t.place - region.base(), t.width);
   if (t.height) out += fmt::format(", height = {}", t.height);
-  if (t.depth) out += fmt::format(", depth = {}", t.depth);
+  if (t.depth) out += fmt::format(", {} = {}", t.layered ? "layers" : "depth", t.depth);
+  if (t.cube) out += ", cube = true";
   if (t.pitch) out += fmt::format(", pitch = {}", t.pitch);
   out += fmt::format(", format = \"{}{}x{}\"", kind, t.bits, t.components);
   if (t.surface) return out + " }";

@@ -25,7 +25,8 @@ enum ArrayFlags : std::uint32_t {
 };
 constexpr std::uint32_t known_flags = 0xff;
 // What an array is good for changes nothing here.
-constexpr std::uint32_t flags_there = for_surfaces | for_gathers | colour_attachment;
+constexpr std::uint32_t flags_there =
+    layered | cube | for_surfaces | for_gathers | colour_attachment;
 
 // CUresourcetype
 enum TextureResource : std::uint32_t { of_array = 0, of_linear = 2, of_rows = 3 };
@@ -35,6 +36,7 @@ enum TextureFlags : std::uint32_t {
   read_as_integers = 0x01,
   normalized_coordinates = 0x02,
   srgb_texels = 0x10,
+  seamless_cubes = 0x40,
 };
 constexpr std::uint32_t known_texture_flags = 0x73;
 
@@ -67,9 +69,21 @@ bool read_format(std::uint32_t format, std::uint32_t channels, Texture& out) {
   return channels == 1 || channels == 2 || channels == 4;
 }
 
-// The largest ones: cudaDeviceProp's maxTexture1D, 2D, 3D and 3DAlt (chip_limits of
-// app/exec_devices.cpp has the first).
+// Cubes are six squares each, and layers have a depth (CUDA Driver API, cuArray3DCreate).
+bool is_of_no_shape(const wire::Array& a) {
+  if ((a.flags & (layered | cube)) && !a.depth) return true;
+  if (a.flags & cube) {
+    return a.width != a.height || a.depth % 6 || (a.depth != 6 && !(a.flags & layered));
+  }
+  return a.depth && !a.height && !(a.flags & layered);
+}
+
+// The largest ones: cudaDeviceProp's maxTexture1D, 2D, 3D, 3DAlt, 1DLayered, 2DLayered, Cubemap and
+// CubemapLayered (chip_limits of app/exec_devices.cpp has the first).
 bool is_too_large(const wire::Array& a) {
+  if (a.flags & (layered | cube)) {
+    return a.width > 32768 || a.height > 32768 || a.depth > (a.flags & cube ? 2046 : 2048);
+  }
   if (a.depth) {
     const bool usual = a.width <= 16384 && a.height <= 16384 && a.depth <= 16384;
     return !usual && (a.width > 8192 || a.height > 8192 || a.depth > 32768);
@@ -86,12 +100,12 @@ DriverResult ExecCalls::array_create(wire::Reader& in, CallAnswer& answer) {
   wire::Array& how = array.how;
   how = in.get<wire::Array>();
   if (how.width == 0 || (how.flags & ~known_flags)) return DriverResult::invalid_value;
-  if (how.flags & ~flags_there) return is_missing("layered, cubic, depth and sparse arrays");
+  if (how.flags & ~flags_there) return is_missing("depth and sparse arrays");
   if (is_other_format(how.format)) {
     return is_missing(fmt::format("arrays of the format 0x{:x}", how.format));
   }
   Texture elements;
-  if (!read_format(how.format, how.channels, elements) || (how.depth && !how.height) ||
+  if (!read_format(how.format, how.channels, elements) || is_of_no_shape(how) ||
       is_too_large(how)) {
     return DriverResult::invalid_value;
   }
@@ -140,6 +154,8 @@ DriverResult ExecCalls::lay_out(const wire::Texture& how, Texture& out) {
     out.place = found->second.address;
     out.width = number(array.width), out.height = number(array.height);
     out.depth = number(array.depth);
+    out.layered = array.flags & layered;
+    out.cube = array.flags & cube;
     return DriverResult::success;
   }
   if (is_other_format(how.format)) {
@@ -177,6 +193,7 @@ DriverResult ExecCalls::texture_create(wire::Reader& in, CallAnswer& answer) {
     return DriverResult::invalid_value;
   }
   if (how.flags & srgb_texels) return is_missing("textures of sRGB");
+  if (how.flags & seamless_cubes) return is_missing("cubes that are filtered over their edges");
   Texture texture;
   texture.surface = how.surface;
   for (std::size_t k = 0; k < texture.address.size(); ++k) {

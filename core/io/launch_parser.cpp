@@ -558,11 +558,14 @@ class LaunchParser {
     Texture t;
     t.surface = key == "surface";
     if (t.surface) {
-      toml_.only(*given, {"buffer", "offset", "width", "height", "depth", "pitch", "format"}, of);
+      toml_.only(
+          *given,
+          {"buffer", "offset", "width", "height", "depth", "layers", "cube", "pitch", "format"},
+          of);
     } else {
       toml_.only(*given,
-                 {"buffer", "offset", "width", "height", "depth", "pitch", "format", "filter",
-                  "address", "normalized", "read", "border"},
+                 {"buffer", "offset", "width", "height", "depth", "layers", "cube", "pitch",
+                  "format", "filter", "address", "normalized", "read", "border"},
                  of);
     }
     const auto extent = [&](std::string_view name) {
@@ -573,6 +576,14 @@ class LaunchParser {
     t.width = extent("width");
     t.height = extent("height");
     t.depth = extent("depth");
+    if (given->contains("layers") && given->contains("depth")) {
+      toml_.fail(given->get("layers")->source(),
+                 fmt::format("{} has layers and a depth; one of them would work.", of));
+      return {};
+    }
+    if (given->contains("layers")) t.layered = true, t.depth = extent("layers");
+    t.cube = toml_.boolean(*given, "cube", of).value_or(false);
+    if (t.cube && !t.depth) t.depth = 6;
     t.pitch = extent("pitch");
     const auto word = [&](std::string_view name, std::string_view usual, auto take,
                           std::string_view known) {

@@ -112,7 +112,7 @@ class Decoder {
   bool offsets(const Statement& s, const Written& w, const Instruction& i, Operand& out);
   bool size_or_predicate(const Statement& s, const Written& w, Operand& out);
   bool vector(const Statement& s, const OperandRule& rule, Type type, const Written& w,
-              Operand& out);
+              Operand& out, Type first = Type::none);
   bool label(const Statement& s, const Written& w, Operand& out);
   bool branch_targets(const Statement& s, const Written& w, Operand& out);
   bool move_frame_address(const Statement& s, Instruction& out);

@@ -146,7 +146,7 @@ std::vector<FieldWords> fields() {
   set(Field::step, "step",
       {"init", "inval", "expect_tx", "complete_tx", "arrive", "arrive_drop", "test_wait",
        "try_wait", "pending_count"});
-  set(Field::dim, "dim", {"1d", "2d", "3d", "4d", "5d"});
+  set(Field::dim, "dim", {"1d", "2d", "3d", "4d", "5d", "a1d", "a2d", "cube", "acube"});
   set(Field::completion, "completion", {"mbarrier::complete_tx::bytes", "bulk_group"});
   set(Field::mode, "mode",
       {"tile", "im2col", "im2col::w", "im2col::w::128", "im2col_no_offs", "tile::gather4",

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/ptx/decode.h"
+#include "core/ptx/geometry.h"
 #include "core/ptx/refused.h"
 
 namespace tilescope::ptx {
@@ -208,7 +209,7 @@ bool Decoder::name(const Statement& s, const OperandRule& rule, Type type, const
 }
 
 bool Decoder::vector(const Statement& s, const OperandRule& rule, Type type, const Written& w,
-                     Operand& out) {
+                     Operand& out, Type first) {
   const std::vector<Written>& parts = w.elements;
   out.kind = Operand::Kind::vector;
   out.type = type;
@@ -216,7 +217,8 @@ bool Decoder::vector(const Statement& s, const OperandRule& rule, Type type, con
   std::vector<Operand> elements;
   for (const Written& part : parts) {
     if (part.kind == Written::Kind::vector) return fail(s, "a vector inside a vector");
-    if (!operand(s, rule, type, part, elements.emplace_back())) return false;
+    const Type of = first != Type::none && elements.empty() ? first : type;
+    if (!operand(s, rule, of, part, elements.emplace_back())) return false;
   }
   // Handlers take all of a vector's registers to be as wide as each other.
   int width = 0;
@@ -288,13 +290,14 @@ bool Decoder::coordinates(const Statement& s, const Written& w, const Instructio
   const std::size_t rank = i.modifiers[Field::dim];
   const std::size_t given = w.elements[0].elements.size();
   if (i.op == Op::tex || i.op == Op::suld || i.op == Op::sust) {
-    const std::size_t wanted = rank == 3 ? 4 : rank;  // the fourth is ignored (9.7.10.3, 9.7.11.1)
-    if (given != wanted) {
-      return fail(
-          s, fmt::format("of {} dimensions there are {} coordinates, not {}", rank, wanted, given));
+    const Geometry geometry = geometry_of(i.modifiers);
+    if (given != geometry.given) {
+      return fail(s, fmt::format("of .{} there are {} coordinates, not {}",
+                                 words_of(Field::dim)[rank - 1], geometry.given, given));
     }
     OperandRule rule;
-    return vector(s, rule, i.op == Op::tex ? i.modifiers.type2() : Type::s32, w.elements[0], out);
+    return vector(s, rule, i.op == Op::tex ? i.modifiers.type2() : Type::s32, w.elements[0], out,
+                  geometry.layered ? Type::u32 : Type::none);
   }
   const TensorMode mode = i.modifiers.tensor_mode();
   const bool four_rows = mode == TensorMode::gather4 || mode == TensorMode::scatter4;

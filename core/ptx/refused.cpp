@@ -6,11 +6,10 @@ namespace tilescope::ptx {
 namespace {
 
 constexpr std::string_view textures =
-    "of textures and surfaces only arrays of 1 to 3 dimensions are simulated, through 64-bit "
-    "handles "
-    "(tex.1d, .2d, .3d, txq, suld.b, sust.b): no layers, cubes, mipmaps, gathering, sampler "
-    "references or reductions. What is loaded from an array would be loaded from a buffer with "
-    "ld.global.nc";
+    "of textures and surfaces arrays of 1 to 3 dimensions, layers of them and cubes are simulated, "
+    "through 64-bit handles (tex, txq, suld.b, sust.b): no mipmaps, gathering, sampler references "
+    "or "
+    "reductions. What is loaded from an array would be loaded from a buffer with ld.global.nc";
 constexpr std::string_view video =
     "video instructions are not simulated: CUDA 13 makes none but vabsdiff2 and vabsdiff4, which "
     "are. Ordinary integer instructions, or those of u16x2 and s16x2, do the same";
@@ -30,9 +29,6 @@ const std::vector<Refused>& refused() {
       {{"tex"}, "level", textures, "9.7.10.3"},
       {{"tex"}, "grad", textures, "9.7.10.3"},
       {{"tex"}, "f16", textures, "9.7.10.3"},
-      {{"tex", "suld", "sust"}, "a1d", textures, "9.7.10.3, 9.7.11"},
-      {{"tex", "suld", "sust"}, "a2d", textures, "9.7.10.3, 9.7.11"},
-      {{"tex"}, "*cube", textures, "9.7.10.3"},
       {{"tex"}, "*2dms", textures, "9.7.10.3"},
       {{"sust"}, "p", textures, "9.7.11.2"},
       {{"vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset"},

@@ -52,7 +52,14 @@ void set_border(Texture& texture, const std::array<double, 4>& values) {
 std::optional<std::string> objection(const Texture& t, std::uint64_t buffer_bytes) {
   const char* what = t.surface ? "surface" : "texture";
   if (t.width == 0) return fmt::format("a {} has a width", what);
-  if (t.depth && !t.height) return fmt::format("a {} with a depth has a height", what);
+  if (t.layered && !t.depth) return fmt::format("a {} of layers has a depth: how many", what);
+  if (t.cube && (t.width != t.height || t.depth % 6 || !t.depth || (t.depth != 6 && !t.layered))) {
+    return fmt::format(
+        "a cube is six squares: as high as it is wide, and 6 deep, or with layers a multiple of 6");
+  }
+  if (t.depth && !t.height && !t.layered) {
+    return fmt::format("a {} with a depth has a height", what);
+  }
   if (t.pitch && t.pitch < t.width * t.texel_bytes()) {
     return fmt::format("its pitch of {} bytes is less than a row of {} elements of {} bytes",
                        t.pitch, t.width, t.texel_bytes());

@@ -20,7 +20,9 @@ struct Texture {
   std::int64_t offset = 0;                         // bytes into it
   std::uint64_t place = 0;                         // its address, in place of a buffer; 0: none
   std::uint32_t width = 0, height = 0, depth = 0;  // elements; 0: the dimension is not there
-  std::uint32_t pitch = 0;                         // bytes from row to row; 0: packed
+  bool layered = false;     // `depth` counts layers, of one or two dimensions
+  bool cube = false;        // each six of them are the faces of a cube
+  std::uint32_t pitch = 0;  // bytes from row to row; 0: packed
   TexelKind kind = TexelKind::floating;
   std::uint32_t bits = 32, components = 1;  // of a component: 8, 16, 32; 1, 2 or 4 of them
   bool linear = false;                      // filter; else the nearest element
@@ -41,7 +43,9 @@ struct Texture {
     const std::uint64_t rows = std::uint64_t{height ? height : 1} * (depth ? depth : 1);
     return (rows - 1) * row_bytes() + std::uint64_t{width} * texel_bytes();
   }
-  std::uint32_t dimensions() const { return depth ? 3 : height ? 2 : 1; }
+  bool is_one_cube() const { return cube && !layered; }
+  // Of a layer, or of the whole.
+  std::uint32_t dimensions() const { return depth && !layered && !cube ? 3 : height ? 2 : 1; }
 };
 
 // "f32x1", "u8x4", "s16x2"; false: there is no such format.

@@ -1,10 +1,13 @@
-// Programs that nvcc builds, in one: those of answers.cu and answers_textures.cu, and one for each
+// Programs that nvcc builds, in one: those of the three answers*.cu, and one for each
 // of what a driver does with a program's images. `built WHICH`.
 #define main answers_main
 #include "answers.cu"
 #undef main
 #define main answers_textures_main
 #include "answers_textures.cu"
+#undef main
+#define main answers_layers_main
+#include "answers_layers.cu"
 #undef main
 
 // ---- of another file (built_part.cu), linked by nvcc --------------------------------------------
@@ -143,6 +146,9 @@ int main(int count, char** words) {
   if (what == "mapped") return mapped(), 0;
   for (const char* const each : {"arrays", "pieces", "textures", "sampled", "driver_arrays"}) {
     if (what == each) return answers_textures_main(count, words);
+  }
+  for (const char* const each : {"arrays_of_layers", "layers", "cubes", "layer_surfaces"}) {
+    if (what == each) return answers_layers_main(count, words);
   }
   return answers_main(count, words);
 }

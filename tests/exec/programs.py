@@ -134,8 +134,8 @@ sample(INTRO + "simpleTextureDrv", ["simpleTextureDrv.cpp"], flags=["-lcuda"],
        images=[("simpleTexture_kernel64.fatbin", "simpleTexture_kernel.cu", "-fatbin")])
 sample(INTRO + "simplePitchLinearTexture")
 sample(INTRO + "simpleSurfaceWrite")
-sample(INTRO + "simpleLayeredTexture", why="textures with layers are not there")
-sample(INTRO + "simpleCubemapTexture", why="cube maps are not there")
+sample(INTRO + "simpleLayeredTexture")
+sample(INTRO + "simpleCubemapTexture")
 
 sample("1_Utilities/deviceQuery", ["deviceQuery.cpp"])
 sample("1_Utilities/deviceQueryDrv", ["deviceQueryDrv.cpp"], flags=["-lcuda"])

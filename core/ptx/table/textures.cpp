@@ -3,7 +3,7 @@
 
 namespace tilescope::ptx {
 
-#define GEOMETRY "dim:1d|2d|3d"
+#define GEOMETRY "dim:1d|2d|3d|a1d|a2d"
 
 // One row an opcode, one line a form.
 // clang-format off
@@ -11,7 +11,7 @@ std::vector<Opcode> texture_rows() {
   using U = Unit;
   return {
       {Op::tex, "tex", U::memory,
-       {{GEOMETRY " vector:v4 type:f32|u32|s32 type2:f32|s32", "{d} [t]|{x}"}},
+       {{GEOMETRY "|cube|acube vector:v4 type:f32|u32|s32 type2:f32|s32", "{d} [t]|{x}"}},
        "d from a texture, filtered", "9.7.10.3"},
       {Op::txq, "txq", U::memory,
        {{"query:width|height|depth type:b32", "d [a]"}}, "how large a texture is", "9.7.10.5"},

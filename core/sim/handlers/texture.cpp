@@ -17,6 +17,7 @@
 #include <limits>
 
 #include "core/numeric/small_float.h"
+#include "core/ptx/geometry.h"
 #include "core/run/texture.h"
 #include "core/sim/checks/undefined.h"
 #include "core/sim/lanes/lanes.h"
@@ -104,13 +105,26 @@ Flow refuse_beyond(Core& x, int lane, const BoundTexture& b) {
       fmt::format("{} of {} bytes", t.surface ? "a surface" : "a texture", t.bytes()));
 }
 
-bool fits(Core& x, int lane, const Texture& t, u32 dimensions) {
-  if (t.dimensions() == dimensions) return true;
+std::string shape_text(u32 dimensions, bool layered, bool cube) {
+  return cube ? layered ? "layers of cubes" : "a cube"
+              : fmt::format("{}{} dimension{}", layered ? "layers of " : "", dimensions,
+                            dimensions == 1 ? "" : "s");
+}
+
+// A surface of a cube is one of its faces (CUDA Programming Guide, "Cubemap Surfaces").
+bool fits(Core& x, int lane, const Texture& t, const ptx::Geometry& wanted) {
+  const bool faces = t.surface && t.cube;
+  if (faces ? wanted.layered && wanted.dimensions == 2
+            : t.layered == wanted.layered && t.cube == wanted.cube &&
+                  (wanted.cube || t.dimensions() == wanted.dimensions)) {
+    return true;
+  }
+  const std::string there =
+      faces ? shape_text(2, true, false) : shape_text(t.dimensions(), t.layered, t.cube);
+  const std::string asked = shape_text(wanted.dimensions, wanted.layered, wanted.cube);
   x.reports->fault(x, lane, "bad_descriptor",
-                   fmt::format("the instruction is for {} dimensions, but the launch gives one of "
-                               "{}",
-                               dimensions, t.dimensions()),
-                   fmt::format("{} dimensions", t.dimensions()), fmt::format("{}", dimensions));
+                   fmt::format("the instruction is for {}, but the launch gives {}", asked, there),
+                   there, asked);
   return false;
 }
 
@@ -220,7 +234,8 @@ void weigh(const double (&fraction)[3], u32 dimensions, double (&weights)[8]) {
   weights[0] = 256 - a - b - c + ab + ac + bc - abc;
 }
 
-void filter(BoundTexture& b, const double (&at)[3], u32 dimensions, float (&out)[4]) {
+// `layer`: which of those of two dimensions, or of one.
+void filter(BoundTexture& b, const double (&at)[3], u32 dimensions, i64 layer, float (&out)[4]) {
   const Texture& t = *b.texture;
   const u32 extents[] = {t.width, std::max(t.height, 1u), t.depth};
   // A texture of one dimension is a row of two, sampled at its upper edge: half of it is border
@@ -237,7 +252,7 @@ void filter(BoundTexture& b, const double (&at)[3], u32 dimensions, float (&out)
   double sum[4] = {};
   for (u32 corner = 0; corner < 1u << dimensions; ++corner) {
     if (weights[corner] == 0) continue;
-    i64 where[3] = {};
+    i64 where[3] = {0, 0, layer};
     for (u32 k = 0; k < dimensions; ++k) {
       where[k] = addressed(low[k] + (corner >> k & 1), extents[k], t.address[k]);
     }
@@ -255,14 +270,36 @@ double coordinate(const Core& x, Reference r, int lane, bool whole, bool normali
   return normalized ? v * extent : v;
 }
 
+// Which face of a cube a direction meets, and where on it, from 0 to 1 (CUDA Programming Guide,
+// "Cubemap Textures"). Of equal ones the last counts, and what lies beyond a face is that of its
+// own address modes (measured on an H200).
+u32 face_of(const float (&d)[3], double (&at)[3]) {
+  const float x = d[0], y = d[1], z = d[2];
+  const float ax = std::fabs(x), ay = std::fabs(y), az = std::fabs(z);
+  u32 face = 0;
+  float most = 0, s = 0, t = 0;
+  if (az >= ay && az >= ax) {
+    face = z < 0 ? 5 : 4, most = az, s = z < 0 ? -x : x, t = -y;
+  } else if (ay >= ax) {
+    face = y < 0 ? 3 : 2, most = ay, s = x, t = y < 0 ? -z : z;
+  } else {
+    face = x < 0 ? 1 : 0, most = ax, s = x < 0 ? z : -z, t = -y;
+  }
+  if (most == 0) most = 1;  // no direction is that of the middle of a face (measured)
+  at[0] = (static_cast<double>(s) / static_cast<double>(most) + 1) / 2;
+  at[1] = (static_cast<double>(t) / static_cast<double>(most) + 1) / 2;
+  return face;
+}
+
 Flow fetch(Core& x, const Code& c, Mask m) {
   const ptx::Modifiers& how = x.machine->program().code[x.pc].modifiers;
-  const u32 dimensions = how[Field::dim];
+  const ptx::Geometry geometry = ptx::geometry_of(how);
+  const u32 dimensions = geometry.cube ? 2 : geometry.dimensions;
   const bool whole = how.type2() == ptx::Type::s32, floats = how.type() == ptx::Type::f32;
   for (Mask rest = m; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     BoundTexture b;
-    if (!find(x, c, lane, false, b) || !fits(x, lane, *b.texture, dimensions)) return Flow::fault;
+    if (!find(x, c, lane, false, b) || !fits(x, lane, *b.texture, geometry)) return Flow::fault;
     const Texture& t = *b.texture;
     if (floats != (t.kind == TexelKind::floating || t.as_float)) {
       return x.reports->fault(
@@ -275,16 +312,29 @@ Flow fetch(Core& x, const Code& c, Mask m) {
     const u32 extents[] = {t.width, t.height, t.depth};
     double at[3] = {};
     i64 nearest[3] = {};
-    for (u32 k = 0; k < dimensions; ++k) {
-      const Reference r = x.elements[c.target + c.count + k];
-      at[k] = coordinate(x, r, lane, whole, t.normalized, extents[k]);
-      nearest[k] = addressed(std::floor(at[k]), extents[k], t.address[k]);
+    const u32 first = c.target + c.count + geometry.layered;
+    const u32 layer = geometry.layered ? lane_array<u32>(x, x.elements[first - 1])[lane] : 0;
+    if (geometry.cube) {
+      float direction[3];
+      for (u32 k = 0; k < 3; ++k) direction[k] = lane_array<float>(x, x.elements[first + k])[lane];
+      const u32 face = face_of(direction, at);
+      at[0] *= t.width, at[1] *= t.height;
+      for (u32 k = 0; k < 2; ++k) {
+        nearest[k] = addressed(std::floor(at[k]), extents[k], t.address[k]);
+      }
+      nearest[2] = std::min(layer, t.depth / 6 - 1) * 6 + face;
+    } else {
+      for (u32 k = 0; k < dimensions; ++k) {
+        at[k] = coordinate(x, x.elements[first + k], lane, whole, t.normalized, extents[k]);
+        nearest[k] = addressed(std::floor(at[k]), extents[k], t.address[k]);
+      }
+      if (geometry.layered) nearest[2] = std::min(layer, t.depth - 1);
     }
     u32 result[4] = {};  // components that an element lacks are 0 (measured on an H200)
     float values[4] = {};
     const bool outside = nearest[0] < 0 || nearest[1] < 0 || nearest[2] < 0;
     if (floats && t.linear && !whole) {
-      filter(b, at, dimensions, values);
+      filter(b, at, dimensions, nearest[2], values);
     } else if (floats) {
       for (u32 i = 0; i < t.components; ++i) values[i] = sampled(b, nearest, i);
     }
@@ -326,13 +376,16 @@ enum Outside : std::uint8_t { trap = 1, clamp, zero };
 // not outside of it, or brought inside.
 bool place(Core& x, const Code& c, int lane, const ptx::Modifiers& how, u32 first, u32 bytes,
            BoundTexture& b, u64& offset, bool& inside) {
-  const u32 dimensions = how[Field::dim];
-  if (!find(x, c, lane, true, b) || !fits(x, lane, *b.texture, dimensions)) return false;
+  const ptx::Geometry geometry = ptx::geometry_of(how);
+  if (!find(x, c, lane, true, b) || !fits(x, lane, *b.texture, geometry)) return false;
   const Texture& t = *b.texture;
   i64 at[3] = {};
   inside = true;
-  for (u32 k = 0; k < dimensions; ++k) {
-    at[k] = lane_array<std::int32_t>(x, x.elements[first + k])[lane];
+  for (u32 k = 0; k < 3; ++k) {
+    const bool is_layer = geometry.layered && k == 2;
+    if (k >= geometry.dimensions && !is_layer) continue;
+    at[k] = is_layer ? i64{lane_array<u32>(x, x.elements[first])[lane]}
+                     : lane_array<std::int32_t>(x, x.elements[first + geometry.layered + k])[lane];
     const u32 extent = k == 0 ? t.width * t.texel_bytes() : k == 1 ? t.height : t.depth;
     const i64 last = static_cast<i64>(extent) - (k == 0 ? bytes : 1);
     if (at[k] >= 0 && at[k] <= last) continue;
@@ -393,8 +446,8 @@ Flow load(Core& x, const Code& c, Mask m) {
 
 Flow save(Core& x, const Code& c, Mask m) {
   const ptx::Modifiers& how = x.machine->program().code[x.pc].modifiers;
-  const u32 dimensions = how[Field::dim], width = c.width, bytes = width * c.count;
-  const u32 coordinates = dimensions == 3 ? 4 : dimensions;
+  const u32 width = c.width, bytes = width * c.count;
+  const u32 coordinates = ptx::geometry_of(how).given;
   for (Mask rest = m; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     BoundTexture b;
