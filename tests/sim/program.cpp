@@ -214,6 +214,11 @@ class Reader {
         t.height = number();
       } else if (key == "depth") {
         t.depth = number();
+      } else if (key == "layers") {
+        t.layered = true, t.depth = number();
+      } else if (key == "cube") {
+        t.cube = true;
+        if (!t.depth) t.depth = 6;
       } else if (key == "pitch") {
         t.pitch = number();
       } else if (key == "offset") {
