@@ -401,9 +401,7 @@ void tell_did_not_wait(Core& x, const Accessed& memory, const MemoryAccess& acce
         place_text(*x.machine, touch_of(x, access)), who_text(x, c.other), verb_of(c.other.kind),
         place_text(*x.machine, c.other), by.thread % 32);
     r.expected = "bar.warp.sync (__syncwarp()) by all lanes behind the wait of one";
-    r.found =
-        "an order that chips are seen to have where lanes come together again behind a branch, "
-        "and PTX does not promise";
+    r.found = "lanes that may go on alone, as an H200 lets them";
     return r;
   });
 }
