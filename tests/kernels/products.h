@@ -66,7 +66,7 @@ inline constexpr bool sanitized = __has_feature(address_sanitizer);
 #else
 inline constexpr bool sanitized = false;
 #endif
-inline const std::uint64_t orders = sanitized ? 2 : std::getenv("TILESCOPE_WHOLE") ? 20 : 8;
+inline const std::uint64_t orders = sanitized ? 1 : std::getenv("TILESCOPE_WHOLE") ? 20 : 8;
 
 // What make_job says of a shape; "accepted" where it takes it.
 inline std::string objection(const std::string& kernel, Sizes shape) {
