@@ -238,8 +238,8 @@ void weigh(const double (&fraction)[3], u32 dimensions, double (&weights)[8]) {
 void filter(BoundTexture& b, const double (&at)[3], u32 dimensions, i64 layer, float (&out)[4]) {
   const Texture& t = *b.texture;
   const u32 extents[] = {t.width, std::max(t.height, 1u), t.depth};
-  // A texture of one dimension is a row of two, sampled at its upper edge: half of it is border; one
-  // of layers is not (measured).
+  // A texture of one dimension is a row of two, sampled at its upper edge: half of it is border;
+  // one of layers is not (measured).
   if (dimensions == 1 && !t.layered && t.address[1] == TextureAddress::border) dimensions = 2;
   double fraction[3] = {}, low[3] = {}, weights[8] = {};
   for (u32 k = 0; k < dimensions; ++k) {
