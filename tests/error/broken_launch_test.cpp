@@ -188,9 +188,12 @@ TEST(BrokenLaunch, Arguments) {
                  "[[arg]]\ntexture = { buffer = \"A\", width = 4, address = [\"wrap\", 1] }"),
             "9:48 the texture of [[arg]] 1 has another address than these; wrap, clamp, mirror or "
             "border would work, or a list with one of them for each dimension.");
+  EXPECT_EQ(said(launch + buffer_a +
+                 "[[arg]]\ntexture = { buffer = \"A\", width = 4, depth = 2, layers = 2 }"),
+            "9:58 the texture of [[arg]] 1 has layers and a depth; one of them would work.");
   EXPECT_EQ(said(launch + buffer_a + "[[arg]]\nsurface = { buffer = \"A\", filter = \"point\" }"),
             "9:27 the surface of [[arg]] 1 has no key \"filter\"; its keys are buffer, offset, "
-            "width, height, depth, pitch, format.");
+            "width, height, depth, layers, cube, pitch, format.");
   EXPECT_EQ(arg("i32 = 1\noffset = 4"), "5:1 [[arg]] 1 has no key \"offset\"; its keys are i32.");
   EXPECT_EQ(arg("null = false"),
             "4:8 null of [[arg]] 1 is false; null = true gives a null pointer.");

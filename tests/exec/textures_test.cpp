@@ -319,8 +319,8 @@ TEST_F(Textures, DescriptionsAreThoseThatWereGiven) {
 TEST_F(Textures, WhatIsNotThereIsSaid) {
   begin();
   CUarray array = nullptr;
-  CUDA_ARRAY3D_DESCRIPTOR layers{8, 4, 2, floats, 1, 1};
-  EXPECT_EQ(call("cuArray3DCreate_v2", &array, &layers), CUDA_ERROR_NOT_SUPPORTED);
+  CUDA_ARRAY3D_DESCRIPTOR depths{8, 4, 0, floats, 1, 0x10};
+  EXPECT_EQ(call("cuArray3DCreate_v2", &array, &depths), CUDA_ERROR_NOT_SUPPORTED);
   CUDA_ARRAY3D_DESCRIPTOR blocks{8, 4, 0, 0x91, 1, 0};
   EXPECT_EQ(call("cuArray3DCreate_v2", &array, &blocks), CUDA_ERROR_NOT_SUPPORTED);
   CUDA_ARRAY3D_DESCRIPTOR vast{16384, 16384, 16384, floats, 4, 0};
@@ -329,6 +329,40 @@ TEST_F(Textures, WhatIsNotThereIsSaid) {
   levels.type = resource_mipmapped_array;
   texture(levels, clamp, 0, 0, CUDA_ERROR_NOT_SUPPORTED);
   texture(of(this->array(8, 4)), clamp, 0, 0x10, CUDA_ERROR_NOT_SUPPORTED);  // sRGB
+  texture(of(this->array(8, 4)), clamp, 0, 0x40, CUDA_ERROR_NOT_SUPPORTED);  // over a cube's edges
+}
+
+// As an H200's driver takes them and refuses them (answers_layers.cu); what is read of them needs
+// nvcc.
+TEST_F(Textures, LayersAndCubesHaveTheirShapes) {
+  begin();
+  constexpr unsigned layered = 1, cube = 4;
+  CUarray made = nullptr;
+  const auto create = [&](std::size_t width, std::size_t height, std::size_t depth,
+                          unsigned flags) {
+    const CUDA_ARRAY3D_DESCRIPTOR how{width, height, depth, floats, 1, flags};
+    return call("cuArray3DCreate_v2", &made, &how);
+  };
+  EXPECT_EQ(create(8, 0, 0, layered), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(create(8, 4, 0, layered), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(create(8, 0, 2049, layered), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(create(32769, 0, 1, layered), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(create(8, 0, 3, 0), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(create(8, 4, 6, cube), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(create(8, 8, 5, cube), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(create(8, 8, 12, cube), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(create(8, 8, 13, cube | layered), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(create(8, 8, 6, cube), CUDA_SUCCESS);
+  EXPECT_EQ(create(8, 8, 12, cube | layered), CUDA_SUCCESS);
+  EXPECT_EQ(create(8, 0, 3, layered), CUDA_SUCCESS);
+  CUDA_ARRAY3D_DESCRIPTOR got{};
+  EXPECT_EQ(call("cuArray3DGetDescriptor_v2", &got, made), CUDA_SUCCESS);
+  EXPECT_EQ(got.Width, 8u);
+  EXPECT_EQ(got.Height, 0u);
+  EXPECT_EQ(got.Depth, 3u);
+  EXPECT_EQ(got.Flags, layered);
+  // tex.1d is for one row, not for layers of them.
+  is_refused(texture(of(made)), "but the launch gives layers of 1 dimension");
 }
 
 // A handle that is none ends the launch as a launch file's does.
