@@ -81,6 +81,12 @@ Answer from(const Place& origin, Answer answer);
 // A slice's layout with the offset as its own, as in 256 o (8,8):(8,1); nothing where the offset
 // is on axes.
 std::optional<Layout> composed_of(const Slice& slice);
+// Whether A(3,5) means something, and what: the offset or place of a coordinate, with `_` a slice,
+// of a TIRx layout the owners. A slice's coordinates count from its own beginning.
+bool takes_coordinates(const Value& value);
+Answer at(const Value& value, const Tuple& coordinate);
+// What a value is in angle brackets, <4,2:1>; nothing where it cannot stand there.
+std::optional<Tiler> tiler_part(const Value& value);
 // A + B: the sum of two places.
 Answer add(const Value& left, const Value& right);
 // The layout that is answered, of the elements of `whole`: from where the tensor begins.

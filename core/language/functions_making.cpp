@@ -328,6 +328,45 @@ std::span<const Function> functions_making() {
   return table;
 }
 
+bool takes_coordinates(const Value& value) {
+  if (const Tensor* tensor = std::get_if<Tensor>(&value)) return !tensor->alone();
+  if (const Slice* slice = std::get_if<Slice>(&value)) return !slice->layout.modes.empty();
+  return std::holds_alternative<Layout>(value) || std::holds_alternative<Shared<TileLayout>>(value);
+}
+
+Answer at(const Value& value, const Tuple& coordinate) {
+  if (const auto* tile = std::get_if<Shared<TileLayout>>(&value)) {
+    return answer(owners(**tile, coordinate));
+  }
+  const Tensor* tensor = std::get_if<Tensor>(&value);
+  const Slice* part = std::get_if<Slice>(&value);
+  const Layout& layout = tensor ? tensor->layout
+                         : part ? part->layout
+                                : *std::get_if<Layout>(&value);
+  for (int i = 0; i < coordinate.leaves; ++i) {
+    if (coordinate.leaf[i].kind != Int::Kind::all) continue;
+    if (tensor) return answer(slice(coordinate, *tensor));
+    return from(part ? part->offset : Place(), answer(slice(coordinate, layout)));
+  }
+  Result<Place> place = place_of(coordinate, layout);
+  const Place origin = tensor ? tensor->offset : part ? part->offset : Place();
+  if (!place || origin.zero()) return answer(place);
+  if (const Refusal r = place.value.add(origin)) return r;
+  return answer(place);
+}
+
+std::optional<Tiler> tiler_part(const Value& value) {
+  if (const Tiler* tiler = std::get_if<Tiler>(&value)) return *tiler;
+  if (const Layout* layout = std::get_if<Layout>(&value)) {
+    if (!layout->plain() || layout->modes.empty()) return std::nullopt;
+    return Tiler(*layout);
+  }
+  const Tuple* tuple = std::get_if<Tuple>(&value);
+  if (!tuple || tuple->empty()) return std::nullopt;
+  if (tuple->scalar()) return Tiler::number(tuple->leaf[0]);
+  return Tiler(*tuple);
+}
+
 Answer add(const Value& left, const Value& right) {
   if (const Tensor* tensor = std::get_if<Tensor>(&left)) return moved(*tensor, right);
   const auto* tile = std::get_if<Shared<TileLayout>>(&left);

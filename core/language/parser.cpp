@@ -326,7 +326,7 @@ class Evaluator : private Reader {
       const std::size_t begin = token_.begin;
       Value element = layout();
       if (problem_) return {};
-      std::optional<Tiler> part = as_tiler(element);
+      std::optional<Tiler> part = tiler_part(element);
       if (!part) {
         return fail(fmt::format("A tiler holds layouts, numbers, shapes and `_`; this is {}.",
                                 kind_of(element)),
@@ -343,18 +343,6 @@ class Evaluator : private Reader {
       if (!expect('>', "or `,` in a tiler")) return {};
       return out;
     }
-  }
-
-  static std::optional<Tiler> as_tiler(const Value& value) {
-    if (const Tiler* tiler = std::get_if<Tiler>(&value)) return *tiler;
-    if (const Layout* layout = std::get_if<Layout>(&value)) {
-      if (!layout->plain() || layout->modes.empty()) return std::nullopt;
-      return Tiler(*layout);
-    }
-    const Tuple* tuple = std::get_if<Tuple>(&value);
-    if (!tuple || tuple->empty()) return std::nullopt;
-    if (tuple->scalar()) return Tiler::number(tuple->leaf[0]);
-    return Tiler(*tuple);
   }
 
   // S[extents:strides] and R[extents:strides], TIRx's shard and replicas. Extents alone, S[8,4],
@@ -463,36 +451,6 @@ class Evaluator : private Reader {
     if (Value* value = std::get_if<Value>(&result)) return std::move(*value);
     problem_ = std::get<Problem>(std::move(result));
     return {};
-  }
-
-  static bool takes_coordinates(const Value& value) {
-    if (const Tensor* tensor = std::get_if<Tensor>(&value)) return !tensor->alone();
-    if (const Slice* slice = std::get_if<Slice>(&value)) return !slice->layout.modes.empty();
-    return std::holds_alternative<Layout>(value) ||
-           std::holds_alternative<Shared<TileLayout>>(value);
-  }
-
-  // A(3,5) is the offset of a coordinate, A(3,_) a slice; of a TIRx layout the owners. A slice's
-  // coordinates count from its own beginning.
-  static Answer at(const Value& value, const Tuple& coordinate) {
-    if (const auto* tile = std::get_if<Shared<TileLayout>>(&value)) {
-      return answer(owners(**tile, coordinate));
-    }
-    const Tensor* tensor = std::get_if<Tensor>(&value);
-    const Slice* part = std::get_if<Slice>(&value);
-    const Layout& layout = tensor ? tensor->layout
-                           : part ? part->layout
-                                  : *std::get_if<Layout>(&value);
-    for (int i = 0; i < coordinate.leaves; ++i) {
-      if (coordinate.leaf[i].kind != Int::Kind::all) continue;
-      if (tensor) return answer(slice(coordinate, *tensor));
-      return from(part ? part->offset : Place(), answer(slice(coordinate, layout)));
-    }
-    Result<Place> place = place_of(coordinate, layout);
-    const Place origin = tensor ? tensor->offset : part ? part->offset : Place();
-    if (!place || origin.zero()) return answer(place);
-    if (const Refusal r = place.value.add(origin)) return r;
-    return answer(place);
   }
 
   // The steps of A(3,_).

@@ -1,0 +1,63 @@
+// tilescope.Error and what is derived from it.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "app/python/values.h"
+
+namespace tilescope::python {
+namespace {
+
+// The classes, for as long as the interpreter lives.
+PyObject *error_class = nullptr, *fault_class = nullptr, *hazard_class = nullptr;
+
+PyObject* make_class(nb::module_& module, const char* name, const char* full_name,
+                     const char* about, PyObject* base) {
+  PyObject* made = PyErr_NewExceptionWithDoc(full_name, about, base, nullptr);
+  if (!made) throw nb::python_error();
+  module.attr(name) = nb::handle(made);
+  return made;
+}
+
+[[noreturn]] void raise(PyObject* type, const std::string& sentence) {
+  PyErr_SetString(type, sentence.c_str());
+  throw nb::python_error();
+}
+
+}  // namespace
+
+void define_errors(nb::module_& module) {
+  error_class =
+      make_class(module, "Error", "tilescope.Error",
+                 "What was asked for is refused; the sentence says why, and what would work.",
+                 PyExc_ValueError);
+  fault_class =
+      make_class(module, "Fault", "tilescope.Fault",
+                 "The kernel did what a chip refuses, hangs on or surely corrupts. `.run` is the "
+                 "run as far as it came; its last report is the fault.",
+                 error_class);
+  hazard_class =
+      make_class(module, "Hazard", "tilescope.Hazard",
+                 "With strict=True: the kernel relied on what PTX does not promise. `.run` is the "
+                 "run, which went on to its end.",
+                 error_class);
+}
+
+void refuse(const std::string& sentence) {
+  raise(error_class, sentence);
+}
+
+void refuse(const Error& error) {
+  if (error.kind == ErrorKind::interrupted) raise(PyExc_KeyboardInterrupt, error.sentence);
+  // The caret's picture and a file's line say where.
+  refuse(error.where.empty() ? error.sentence : error.sentence + "\n" + error.where);
+}
+
+void raise_with_run(bool fault, const std::string& sentence, nb::object run) {
+  PyObject* const type = fault ? fault_class : hazard_class;
+  nb::object raised = nb::handle(type)(nb::str(sentence.c_str()));
+  raised.attr("run") = std::move(run);
+  PyErr_SetObject(type, raised.ptr());
+  throw nb::python_error();
+}
+
+}  // namespace tilescope::python

@@ -1,0 +1,214 @@
+// Pictures, and why a value is what it is.
+#include "app/python/pictures.h"
+
+#include <fmt/format.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "app/files.h"
+#include "app/stills.h"
+#include "app/values.h"
+#include "core/language/parser.h"
+
+namespace tilescope::python {
+namespace {
+
+// "1200x800" of (1200, 800).
+std::string size_text(const nb::object& size) {
+  if (size.is_none()) return "";
+  if (PyUnicode_Check(size.ptr())) return nb::cast<std::string>(size);
+  const Tuple sides = tuple_of(size);
+  if (sides.leaves != 2) {
+    refuse(
+        fmt::format("size={}: a width and a height in pixels, such as (1200, 800).", about(size)));
+  }
+  return fmt::format("{}x{}", sides.leaf[0].value, sides.leaf[1].value);
+}
+
+std::string path_text(const nb::object& file) {
+  const nb::object path = nb::steal(PyOS_FSPath(file.ptr()));
+  if (!path) throw nb::python_error();
+  if (!PyUnicode_Check(path.ptr()))
+    refuse(fmt::format("file={}: a name as text is needed.", about(file)));
+  return nb::cast<std::string>(path);
+}
+
+StillOptions options_of(const nb::object& colour, const nb::object& size, const nb::object& file,
+                        const std::string& theme, const std::string& format) {
+  StillOptions options;
+  if (!colour.is_none()) {
+    if (!PyUnicode_Check(colour.ptr()))
+      refuse(fmt::format("colour={}: a name is needed, such as \"tile\".", about(colour)));
+    options.colour = nb::cast<std::string>(colour);
+  }
+  options.size = size_text(size);
+  options.theme = theme;
+  options.output = file.is_none() ? "picture." + format : path_text(file);
+  return options;
+}
+
+// Text as text, all else as bytes; into a file where there is one.
+nb::object given(const Outcome<std::vector<std::byte>>& picture, const StillOptions& options,
+                 const nb::object& file) {
+  if (!picture) refuse(picture.error());
+  if (!file.is_none()) {
+    if (const auto error = write_file(options.output, std::span(*picture))) refuse(*error);
+    return nb::none();
+  }
+  const char* const begin = reinterpret_cast<const char*>(picture->data());
+  const bool binary = options.output.ends_with(".png") || options.output.ends_with(".pdf");
+  if (binary) return nb::bytes(begin, picture->size());
+  return nb::str(begin, picture->size());
+}
+
+// What a value is best seen as.
+Outcome<LayoutView> view_of(const Value& value) {
+  const bool has_text =
+      std::holds_alternative<Layout>(value) || std::holds_alternative<Tensor>(value);
+  return has_text ? LayoutView::of_expression(text(value))
+                  : LayoutView::of_value(value, text(value));
+}
+
+// Why a value is what it is; the value may be a refusal.
+struct Explanation {
+  std::string expression;
+  Derivation steps;
+  Evaluated result;
+};
+
+Explanation explained(const std::string& expression) {
+  Explanation out{expression, {}, Problem{}};
+  std::optional<Evaluated> result = Scope().explain(expression, out.steps);
+  if (!result) refuse("An empty expression; try (9,(4,8)):(59,(13,1)).");
+  out.result = std::move(*result);
+  // What is no expression has no steps to look at.
+  const Problem* problem = std::get_if<Problem>(&out.result);
+  if (problem && !problem->refused && out.steps.empty()) {
+    refuse(problem->sentence + "\n" + caret(expression, *problem));
+  }
+  return out;
+}
+
+std::string text_of(const Explanation& e) {
+  const Value* value = std::get_if<Value>(&e.result);
+  return derivation_text(e.steps) +
+         (value ? text(*value) : "refused: " + std::get<Problem>(e.result).sentence);
+}
+
+nb::object step_of(const DerivationStep& step) {
+  nb::dict out;
+  out["level"] = step.level;
+  out["operation"] = step.operation;
+  out["operands"] = step.operands;
+  out["result"] = step.result;
+  out["sentence"] = step.sentence;
+  out["layout"] = step.layout ? object_of(*step.layout) : nb::none();
+  return out;
+}
+
+std::string escaped(const std::string& plain) {
+  std::string out;
+  for (const char c : plain) {
+    if (c == '<') {
+      out += "&lt;";
+    } else if (c == '&') {
+      out += "&amp;";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+// The steps as text, and the picture of the whole expression below.
+std::string html_of(const Explanation& e) {
+  std::string out = "<pre>" + escaped(text_of(e)) + "</pre>";
+  StillOptions options;
+  options.output = "picture.svg";
+  const Outcome<std::vector<std::byte>> picture = still_of(e.expression, options);
+  if (picture) out.append(reinterpret_cast<const char*>(picture->data()), picture->size());
+  return out;
+}
+
+}  // namespace
+
+nb::object picture_of(const Value& value, const nb::object& colour, const nb::object& size,
+                      const nb::object& file, const std::string& theme, const std::string& format) {
+  const StillOptions options = options_of(colour, size, file, theme, format);
+  return given(still_of(taken(view_of(value)), options), options, file);
+}
+
+nb::object svg_of(const Value& value) {
+  const Outcome<LayoutView> view = view_of(value);
+  if (!view) return nb::none();
+  StillOptions options;
+  options.output = "picture.svg";
+  const Outcome<std::vector<std::byte>> picture = still_of(*view, options);
+  return picture ? given(picture, options, nb::none()) : nb::object(nb::none());
+}
+
+void define_pictures(nb::module_& module) {
+  module.def(
+      "draw",
+      [](const nb::object& what, const nb::object& colour, const nb::object& size,
+         const nb::object& file, const std::string& theme, const std::string& format) {
+        if (!PyUnicode_Check(what.ptr()))
+          return picture_of(value_of(what), colour, size, file, theme, format);
+        const StillOptions options = options_of(colour, size, file, theme, format);
+        return given(still_of(nb::cast<std::string>(what), options), options, file);
+      },
+      nb::arg("what"), nb::arg("colour") = nb::none(), nb::arg("size") = nb::none(),
+      nb::arg("file") = nb::none(), nb::kw_only(), nb::arg("theme") = "light",
+      nb::arg("format") = "svg",
+      nb::sig("def draw(what: object, colour: str | None = None, size: str | tuple[int, int] | "
+              "None = None, "
+              "file: str | os.PathLike | None = None, *, theme: str = 'light', format: str = "
+              "'svg') -> str | "
+              "bytes | None"),
+      R"doc(The picture that `tilescope draw` makes of an expression, "preset NAME", or a value.
+
+Of an expression it shows more than of its value: a division beside what it divides, a partition in
+what it is taken from.
+
+>>> import tilescope as ts
+>>> ts.draw("zipped_divide((8,8):(8,1), <4,4>)", colour="tile")[:4]
+'<svg'
+>>> ts.draw("(4,8):(8,1)", format="png")[:4]
+b'\x89PNG'
+
+What else may be said: Layout.draw. Error: the expression is refused, or a word is.)doc");
+
+  nb::class_<Explanation>(module, "Explanation",
+                          "The steps to a value, and the value or why there is none.")
+      .def_prop_ro(
+          "value", [](const Explanation& self) { return object_of(taken(self.result)); },
+          "The value. Error: the expression is refused, with its sentence.")
+      .def_prop_ro(
+          "steps",
+          [](const Explanation& self) {
+            nb::list out;
+            for (const DerivationStep& step : self.steps) out.append(step_of(step));
+            return out;
+          },
+          "One dict a step: level, operation, operands, result, sentence, layout.")
+      .def("__str__", &text_of)
+      .def("__repr__", &text_of)
+      .def("_repr_html_", &html_of);
+  module.def("explain", &explained, nb::arg("expression"),
+             R"doc(Why an expression has its value: each operation, and by which rule.
+
+>>> import tilescope as ts
+>>> ts.explain("coalesce((2,4):(1,2))")
+coalesce (2,4):(1,2) = 8:1
+    the same function with the fewest leaves; by mode.
+  leaf 0 2:1 = 2:1
+      The first mode.
+  leaf 1 4:2 = 8:1
+      Goes on where 2:1 ends (2 * 1 = 2): one mode.
+8:1
+
+Error: the text is no expression. One that is refused has its steps, and raises when `value` is
+asked for.)doc");
+}
+
+}  // namespace tilescope::python

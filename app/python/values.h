@@ -1,0 +1,80 @@
+// Values of the language as Python's objects, and back.
+//
+//     Python                              the language
+//     7, numpy.int64(7)                   a number
+//     (9, (4, 8)), [9, 4]                 a tuple
+//     ts._, None                          `_`
+//     ts.Int("?{div=16}"), ts.Int("1@0")  a number that is not known, or on an axis
+//     (ts.Layout(4, 1), 8)                a tiler, <4:1,8>
+//     ts.Layout, ts.Swizzle, ts.Tensor... themselves
+//     "SM80_16x8x16_F32F16F16F32_TN"      whatever the expression is
+//     an object with .shape and .stride   a layout
+//
+// What comes back is a number or a tuple of Python's wherever it can be one.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "core/error.h"
+#include "core/language/functions.h"
+#include "core/language/language.h"
+
+namespace tilescope::python {
+
+namespace nb = nanobind;
+
+// Raises tilescope.Error with this sentence; `type`: a class derived from it.
+[[noreturn]] void refuse(const std::string& sentence);
+[[noreturn]] void refuse(const Error& error);
+template <class T>
+T taken(Outcome<T> outcome) {
+  if (!outcome) refuse(outcome.error());
+  return std::move(*outcome);
+}
+template <class T>
+const T& taken(const Result<T>& result) {
+  if (!result) refuse(sentence(result.refusal));
+  return result.value;
+}
+Value taken(Evaluated result);
+Value taken(language::Answer answer);
+
+// What the language has besides numbers, tuples and layouts, each with a class of its own.
+template <class T>
+struct Box {
+  T value;
+};
+
+// Refused where the object is nothing that the language knows.
+Value value_of(nb::handle object);
+Tuple tuple_of(nb::handle object);
+Layout layout_of(nb::handle object);
+std::int64_t number_of(nb::handle object);
+
+// A function of the language by its name, which there is.
+Value called(std::string_view name, nb::args arguments);
+
+nb::object object_of(const Value& value);
+nb::object object_of(const Tuple& tuple);
+nb::object object_of(const Int& number);
+nb::object object_of(const Layout& layout);
+
+// "a list", for sentences: what an object is where it cannot be used.
+std::string about(nb::handle object);
+
+// The parts of the module, each with its own file.
+void define_errors(nb::module_& module);
+void define_values(nb::module_& module);
+void define_functions(nb::module_& module);
+void define_pictures(nb::module_& module);
+void define_launches(nb::module_& module);
+void define_kernels(nb::module_& module);
+
+// Derived from Error; they have the run as `.run`.
+[[noreturn]] void raise_with_run(bool fault, const std::string& sentence, nb::object run);
+
+}  // namespace tilescope::python
