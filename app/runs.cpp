@@ -51,6 +51,13 @@ Outcome<Request> request_of(const CatalogEntry& entry, const RunOptions& options
           ""};
     }
   }
+  for (const auto& [tensor, given] : options.inputs) {
+    Buffer input = given;
+    // Types that NumPy lacks are raw bits.
+    const std::optional<DType> as = type_of(entry, tensor, request);
+    if (as && bytes_of(*as) == bytes_of(input.dtype) && !is_float(input.dtype)) input.dtype = *as;
+    request.inputs.emplace(tensor, std::move(input));
+  }
   std::uint64_t total = 0;  // of all, before any is read
   for (const auto& [tensor, path] : options.files) {
     const Outcome<NpyFacts> facts = facts_of_npy(path, type_of(entry, tensor, request));

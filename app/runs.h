@@ -25,6 +25,7 @@ struct RunOptions {
   std::map<std::string, std::int64_t, std::less<>> sizes;  // "m" -> 300
   Choices choices;                                         // "tile" -> "128x256"
   std::map<std::string, std::string, std::less<>> files;   // "A" -> "A.npy"
+  std::map<std::string, Buffer, std::less<>> inputs;       // "A" -> itself, in place of a file
   std::string ptx;     // another build of the kernel: a file, or one that the program carries
   std::string source;  // a CUDA file in its place, which `built` was made from
   std::shared_ptr<const Build> built;

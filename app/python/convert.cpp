@@ -36,7 +36,7 @@ std::int64_t number_in(nb::handle object) {
   int overflow = 0;
   const long long number = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
   if (overflow != 0) {
-    refuse(fmt::format("{} does not fit in 64 bits.", nb::cast<std::string>(nb::str(object))));
+    refuse(fmt::format("{} does not fit in 64 bits.", str_of(object)));
   }
   if (number == -1 && PyErr_Occurred()) throw nb::python_error();
   return number;
@@ -164,17 +164,34 @@ Value taken(language::Answer answer) {
   refuse(language::sentence_of(answer));
 }
 
+std::string str_of(nb::handle object) {
+  const nb::object text = nb::steal(PyObject_Str(object.ptr()));
+  if (!text) throw nb::python_error();
+  return nb::cast<std::string>(text);
+}
+
+std::string type_name_of(nb::handle object) {
+  return str_of(nb::getattr(object.type(), "__name__"));
+}
+
+std::string path_of(nb::handle object) {
+  const bool is_path = PyUnicode_Check(object.ptr()) || nb::hasattr(object, "__fspath__");
+  if (!is_path) refuse(fmt::format("{} is no path: text, or os.PathLike.", about(object)));
+  const nb::object path = nb::steal(PyOS_FSPath(object.ptr()));
+  if (!path) throw nb::python_error();
+  return str_of(path);
+}
+
 std::string about(nb::handle object) {
   const Py_ssize_t most = 40;
   nb::object shown = nb::steal(PyObject_Repr(object.ptr()));
   if (!shown) {
     PyErr_Clear();
-    return nb::cast<std::string>(nb::str(object.type().attr("__name__")));
+    return type_name_of(object);
   }
   std::string text = nb::cast<std::string>(shown);
   if (std::ssize(text) > most || text.find('\n') != text.npos) {
-    return fmt::format("an object of type {}",
-                       nb::cast<std::string>(nb::str(object.type().attr("__name__"))));
+    return fmt::format("an object of type {}", type_name_of(object));
   }
   return text;
 }

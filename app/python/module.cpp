@@ -11,4 +11,6 @@ NB_MODULE(_tilescope, module) {
   define_values(module);
   define_functions(module);
   define_pictures(module);
+  define_launches(module);
+  define_kernels(module);
 }

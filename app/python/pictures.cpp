@@ -25,14 +25,6 @@ std::string size_text(const nb::object& size) {
   return fmt::format("{}x{}", sides.leaf[0].value, sides.leaf[1].value);
 }
 
-std::string path_text(const nb::object& file) {
-  const nb::object path = nb::steal(PyOS_FSPath(file.ptr()));
-  if (!path) throw nb::python_error();
-  if (!PyUnicode_Check(path.ptr()))
-    refuse(fmt::format("file={}: a name as text is needed.", about(file)));
-  return nb::cast<std::string>(path);
-}
-
 StillOptions options_of(const nb::object& colour, const nb::object& size, const nb::object& file,
                         const std::string& theme, const std::string& format) {
   StillOptions options;
@@ -43,7 +35,7 @@ StillOptions options_of(const nb::object& colour, const nb::object& size, const 
   }
   options.size = size_text(size);
   options.theme = theme;
-  options.output = file.is_none() ? "picture." + format : path_text(file);
+  options.output = file.is_none() ? "picture." + format : path_of(file);
   return options;
 }
 

@@ -63,7 +63,11 @@ nb::object object_of(const Tuple& tuple);
 nb::object object_of(const Int& number);
 nb::object object_of(const Layout& layout);
 
-// "a list", for sentences: what an object is where it cannot be used.
+// str(object); and what an object is, for a sentence that it cannot be used.
+std::string str_of(nb::handle object);
+std::string type_name_of(nb::handle object);
+// A path as text, of str or os.PathLike. Refused: of anything else.
+std::string path_of(nb::handle object);
 std::string about(nb::handle object);
 
 // The parts of the module, each with its own file.

@@ -3,9 +3,17 @@
 import pathlib
 
 import pytest
+import tilescope as ts
+
+ADD = pathlib.Path(__file__).parent / "add.ptx"
+
+
+@pytest.fixture(scope="session")
+def module():
+    """The kernels of add.ptx: add, race, spin, undefined, count, types."""
+    return ts.Module(ADD)
 
 
 @pytest.fixture
-def ptx():
-    """A kernel that adds a number to each of n floats: `add(float* x, float by, u32 n)`."""
-    return (pathlib.Path(__file__).parent / "add.ptx").read_text()
+def path():
+    return ADD

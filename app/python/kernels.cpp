@@ -1,0 +1,191 @@
+// Kernels of the catalog, by name.
+#include <fmt/format.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+#include "app/kernel_options.h"
+#include "app/profiles.h"
+#include "app/python/arrays.h"
+#include "app/python/settings.h"
+#include "app/python/values.h"
+#include "core/sim/machine/device.h"
+#include "kernels/catalog/catalog.h"
+
+namespace tilescope::python {
+namespace {
+
+// "a-dtype" of a_dtype.
+std::string option_named(nb::handle name) {
+  std::string out = nb::cast<std::string>(name);
+  for (char& c : out) c = c == '_' ? '-' : c;
+  return out;
+}
+
+Buffer buffer_of(const HostArray& array, const std::string& name) {
+  const std::optional<DType> type = array.dtype();
+  if (!type) {
+    refuse(fmt::format(
+        "{} is {}: an array with a dtype of NumPy's or torch's that a kernel has is needed.", name,
+        array.text()));
+  }
+  Buffer out;
+  out.name = name;
+  out.dtype = *type;
+  out.shape = array.shape();
+  out.bytes = array.packed();
+  return out;
+}
+
+// The tensor that an option gives: "a" is A, an input; null: none is.
+const TensorSpec* input_named(const CatalogEntry& entry, const std::string& option) {
+  for (const TensorSpec& tensor : entry.tensors) {
+    if (tensor.role != TensorRole::output && option_of(tensor) == option) return &tensor;
+  }
+  return nullptr;
+}
+
+RunOptions options_in(const CatalogEntry& entry, nb::dict words) {
+  KernelOptions named;
+  std::map<std::string, Buffer, std::less<>> inputs;
+  for (const auto& [key, value] : words) {
+    if (value.is_none()) continue;
+    const std::string option = option_named(key);
+    const TensorSpec* const tensor = input_named(entry, option);
+    std::optional<HostArray> array;
+    if (tensor) array = HostArray::of(value);
+    if (array) {
+      inputs.emplace(tensor->name, buffer_of(*array, option));
+    } else {
+      named[option] = str_of(value);
+    }
+  }
+  RunOptions out = taken(run_options(entry, named));
+  out.inputs = std::move(inputs);
+  return out;
+}
+
+nb::dlpack::dtype element_of(DType type) {
+  using nb::dlpack::dtype_code;
+  const auto bits = static_cast<std::uint8_t>(bits_of(type));
+  // What NumPy lacks is raw bits.
+  const bool floating = is_float(type) && type != DType::bf16 && bits > 8;
+  const dtype_code code = floating                  ? dtype_code::Float
+                          : is_signed_integer(type) ? dtype_code::Int
+                                                    : dtype_code::UInt;
+  return {static_cast<std::uint8_t>(code), bits, 1};
+}
+
+// Its bytes move into a NumPy array.
+nb::object array_of(Buffer buffer) {
+  auto* const bytes = new std::vector<std::byte>(std::move(buffer.bytes));
+  const nb::capsule owner(
+      bytes, [](void* held) noexcept { delete static_cast<std::vector<std::byte>*>(held); });
+  std::vector<std::size_t> shape(buffer.shape.begin(), buffer.shape.end());
+  return nb::cast(nb::ndarray<nb::numpy>(bytes->data(), shape.size(), shape.data(), owner, nullptr,
+                                         element_of(buffer.dtype)));
+}
+
+// The reference, without the GIL; Ctrl-C ends it.
+DiffReport compared(const PreparedRun& run, const sim::SimExecution& execution) {
+  const Output& output = run.outputs.front();
+  bool interrupted = false;
+  const auto keep_on = [&] {
+    const nb::gil_scoped_acquire held;
+    interrupted = interrupted || PyErr_CheckSignals() != 0;
+    return !interrupted;
+  };
+  Outcome<DiffReport> report = Error{};
+  {
+    const nb::gil_scoped_release released;
+    const Outcome<Buffer> want = expected_output(run, keep_on);
+    if (want) {
+      report = diff(execution.buffers()[output.buffer], *want, {.tolerance = output.tolerance});
+    } else {
+      report = want.error();
+    }
+    if (report) name_writers(*report, execution, output.buffer);
+  }
+  if (interrupted) throw nb::python_error();
+  return taken(std::move(report));
+}
+
+nb::object run_kernel(const std::string& name, nb::kwargs given) {
+  const CatalogEntry& entry = *taken(find_kernel(name));
+  nb::dict words = nb::dict(given);
+  Settings settings = take_settings(words);
+  bool check = true;
+  if (words.contains("check")) {
+    check = nb::cast<bool>(words["check"]);
+    nb::del(words["check"]);
+  }
+  RunOptions options = options_in(entry, words);
+  if (settings.device) options.processors = order_of(settings, "").device.processors;
+  PreparedRun prepared = taken(prepare_run(name, options));
+  Order order = order_of(settings, prepared.job.program.ptx);
+  if (order.device.processors != options.processors) {  // it is launched otherwise
+    options.processors = order.device.processors;
+    prepared = taken(prepare_run(name, options));
+  }
+  order.exact = settings.exact.value_or(exact_by_default(prepared));
+  const auto workers = workers_for(settings, prepared.job.program.ptx);
+  order.executor = workers.get();
+  std::optional<sim::Recorder> recorder;
+  if (settings.record) order.recorder = &recorder.emplace(sim::RecordLimits{});
+  sim::Machine machine = taken(sim::Machine::load(prepared.job, simulator_options(order)));
+  const RunState state = simulate(machine, settings, prepared.kernel);
+  Run run;
+  run.kernel = prepared.kernel;
+  run.device = order.device.name;
+  tell(run, machine, settings);
+  if (recorder) run.record = take_record(*recorder, prepared, order.device);
+  const sim::SimExecution execution(std::move(machine));
+  if (check && state == RunState::done) run.diff = compared(prepared, execution);
+  nb::dict outputs;
+  for (const Buffer& each : execution.buffers())
+    outputs[nb::str(each.name.c_str())] = array_of(each);
+  run.outputs = std::move(outputs);
+  return judged(std::move(run), state, settings);
+}
+
+}  // namespace
+
+void define_kernels(nb::module_& module) {
+  module.def(
+      "kernels",
+      [] {
+        nb::dict out;
+        for (const CatalogEntry& entry : catalog())
+          out[nb::str(entry.name.c_str())] = nb::str(entry.help.c_str());
+        return out;
+      },
+      nb::sig("def kernels() -> dict[str, str]"),
+      R"doc(The kernels of the catalog, each with a line about it.
+
+>>> import tilescope as ts
+>>> "hgemm_v3" in ts.kernels()
+True)doc");
+  static const std::string signature = fmt::format(
+      "def run(kernel: str, *, check: bool = True, {}, **options: Any) -> Run", settings_signature);
+  static const std::string help = fmt::format(
+      "Runs a kernel of the catalog, as `tilescope run` does, and compares it with its "
+      "reference.\n\n"
+      ">>> import tilescope as ts\n"
+      ">>> run = ts.run(\"elementwise_add\", m=32, n=128)\n"
+      ">>> run.wrong, run.reports\n"
+      "(0, [])\n"
+      ">>> run.outputs[\"C\"].shape\n"
+      "(32, 128)\n\n"
+      "options: its sizes m, n, k, l; inputs a, b, c (arrays, or names of .npy files; else random, "
+      "by seed); its own,\n"
+      "such as a_dtype=\"bf16\"; grid, ptx, source, dtype, seed.\n"
+      "check: compare with the reference.\n"
+      "{}\n\n"
+      "Fault: the kernel faulted. Error: there is no such kernel or option, or sizes that it "
+      "cannot do.",
+      settings_help);
+  module.def("run", &run_kernel, nb::arg("kernel"), nb::arg("options"), nb::sig(signature.c_str()),
+             help.c_str());
+}
+
+}  // namespace tilescope::python

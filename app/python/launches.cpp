@@ -1,0 +1,295 @@
+// Launches of PTX: a Module, what it is given, and what came of it.
+#include <fmt/format.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+
+#include "app/files.h"
+#include "app/python/arguments.h"
+#include "app/python/arrays.h"
+#include "app/python/settings.h"
+#include "app/python/values.h"
+#include "core/run/fit_launch.h"
+#include "core/sim/machine/module.h"
+#include "core/sim/memory/device_memory.h"
+
+namespace tilescope::python {
+namespace {
+
+// PTX that is parsed once. Its variables stay from launch to launch, as on a chip.
+struct LoadedModule {
+  std::string name;
+  sim::DeviceMemory memory;  // its variables, and nothing else between launches
+  std::shared_ptr<sim::Module> module;
+  std::mutex mutex;  // one launch at a time; never waited for with the GIL
+
+  std::string_view ptx() const { return *module->text().text; }
+};
+
+std::shared_ptr<LoadedModule> load(std::string name, std::string ptx) {
+  auto out = std::make_shared<LoadedModule>();
+  out->name = std::move(name);
+  out->module = taken(sim::Module::load({out->name, std::move(ptx)}, out->memory));
+  return out;
+}
+
+bool is_ptx(std::string_view text) {
+  return text.find(".version") != text.npos || text.find(".entry") != text.npos;
+}
+
+// PTX as text, or the path of a file that has it.
+std::shared_ptr<LoadedModule> module_of(nb::handle kernel) {
+  std::string text;
+  if (PyUnicode_Check(kernel.ptr())) {
+    text = nb::cast<std::string>(kernel);
+    if (is_ptx(text)) return load("PTX", std::move(text));
+    if (!text.ends_with(".ptx")) {
+      refuse(fmt::format(
+          "{} is neither PTX nor the path of a .ptx file. A kernel of the catalog is run by "
+          "ts.run(name, m=..., n=...); ts.kernels() lists them.",
+          about(kernel)));
+    }
+  } else if (nb::hasattr(kernel, "__fspath__")) {
+    text = path_of(kernel);
+  } else {
+    refuse(fmt::format("{} is no kernel: PTX as text, the path of a .ptx file, or a Module.",
+                       about(kernel)));
+  }
+  return load(text, taken(read_text(text)));
+}
+
+Dim3 dim_of(nb::handle object, const char* what) {
+  const Tuple sides = tuple_of(object);
+  std::uint32_t side[3] = {1, 1, 1};
+  bool fits = sides.leaves >= 1 && sides.leaves <= 3 && sides.depth() <= 1;
+  for (int i = 0; fits && i < sides.leaves; ++i) {
+    const Int& n = sides.leaf[i];
+    fits = n.known() && n.axis.none() && n.value >= 1 && n.value <= 0x7fffffff;
+    if (fits) side[i] = static_cast<std::uint32_t>(n.value);
+  }
+  if (!fits) {
+    refuse(fmt::format("{}={}: a number of 1 or more, or up to three of them, (x, y, z).", what,
+                       about(object)));
+  }
+  return {side[0], side[1], side[2]};
+}
+
+// What a kernel has made of memory or registers that nobody had written, and the host now has: as
+// `exec` tells it.
+void note_undefined(const HostMemory& host, const sim::Machine& machine,
+                    const sim::DeviceMemory& memory, std::vector<Report>& reports) {
+  for (const HostMemory::Stretch& stretch : host.stretches()) {
+    const sim::Region* const region = memory.find(stretch.address);
+    if (!region || !region->undefined_bits()) continue;
+    std::uint64_t at = 0;
+    while (at < region->size() && !region->is_undefined(at)) ++at;
+    if (at == region->size()) continue;
+    Report r;
+    r.weight = Weight::hazard;
+    r.kind = "undefined_copied";
+    if (region->writer(at)) r.site = machine.site_of(region->writer(at));
+    r.sentence = fmt::format(
+        "byte {} of {} is copied to the host, and the kernel made it of memory, registers or lanes "
+        "that "
+        "nobody had written",
+        at, stretch.name);
+    r.expected = "a defined value";
+    r.found = "one that could be any";
+    reports.push_back(std::move(r));
+  }
+}
+
+struct LaunchRequest {
+  Launch launch;
+  Settings settings;
+  Order order;
+};
+
+nb::object launch_on(LoadedModule& loaded, LaunchRequest request, nb::handle given) {
+  const ptx::Function* const entry = taken(loaded.module->entry(request.launch.entry));
+  request.launch.entry = std::string(entry->name);
+  HostMemory host;
+  Parameters parameters(*entry, host);
+  parameters.take(given);
+  const auto workers = workers_for(request.settings, loaded.ptx());
+  std::optional<sim::Recorder> recorder;
+  if (request.settings.record) {
+    request.order.recorder = &recorder.emplace(sim::RecordLimits{});
+  }
+  request.order.executor = workers.get();
+  Run run;
+  run.kernel = request.launch.entry;
+  run.device = request.order.device.name;
+  RunState state = RunState::running;
+  {
+    std::unique_lock<std::mutex> alone(loaded.mutex, std::defer_lock);
+    {
+      const nb::gil_scoped_release released;
+      alone.lock();
+    }
+    // Taken up again where the launch ends as it should; else the variables are as they were.
+    sim::DeviceMemory memory = loaded.memory;
+    if (const auto error = host.copy_in(memory)) refuse(*error);
+    sim::Machine machine =
+        taken(sim::Machine::load(*loaded.module, memory, request.launch, parameters.bytes(),
+                                 simulator_options(request.order)));
+    state = simulate(machine, request.settings, run.kernel);
+    std::vector<Report> undefined;
+    machine.give_back(memory);
+    if (state == RunState::done) note_undefined(host, machine, memory, undefined);
+    tell(run, machine, request.settings);
+    for (Report& r : sift(undefined, request.settings.rules).kept)
+      run.reports.push_back(std::move(r));
+    if (const auto error = host.copy_out(memory)) refuse(*error);
+    std::vector<sim::Region> regions = memory.take();
+    std::erase_if(regions,
+                  [](const sim::Region& r) { return r.kind() != sim::Region::Kind::variable; });
+    loaded.memory.put_back(std::move(regions));
+  }
+  if (recorder) {
+    run.record = recorder->take();
+    run.record->kernel = run.kernel;
+    run.record->device = request.order.device;
+  }
+  return judged(std::move(run), state, request.settings);
+}
+
+nb::object launch(LoadedModule& loaded, nb::handle grid, nb::handle block, nb::handle args,
+                  nb::dict words) {
+  LaunchRequest request;
+  const auto take = [&](const char* name) {
+    nb::object value = words.contains(name) ? nb::object(words[name]) : nb::object(nb::none());
+    if (words.contains(name)) nb::del(words[name]);
+    return value;
+  };
+  request.launch.grid = dim_of(grid, "grid");
+  request.launch.block = dim_of(block, "block");
+  if (const nb::object cluster = take("cluster"); !cluster.is_none())
+    request.launch.cluster = dim_of(cluster, "cluster");
+  if (const nb::object bytes = take("dynamic_smem"); !bytes.is_none()) {
+    const std::int64_t n = number_of(bytes);
+    if (n < 0 || n > INT32_MAX) refuse(fmt::format("dynamic_smem={}: bytes, 0 or more.", n));
+    request.launch.dynamic_shared = static_cast<std::uint32_t>(n);
+  }
+  if (const nb::object entry = take("entry"); !entry.is_none()) {
+    if (!PyUnicode_Check(entry.ptr()))
+      refuse(fmt::format("entry={}: a kernel's name is needed.", about(entry)));
+    request.launch.entry = nb::cast<std::string>(entry);
+  }
+  request.settings = take_settings(words);
+  if (words.size() != 0) {
+    const std::string name = str_of(words.keys()[0]);
+    refuse(fmt::format(
+        "launch() has no {}=; it takes cluster, dynamic_smem, entry, strict, device, schedule, "
+        "lazy, numerics, threads, max_instructions, suppressions and record.",
+        name));
+  }
+  request.order = order_of(request.settings, loaded.ptx());
+  return launch_on(loaded, std::move(request), args);
+}
+
+std::string launch_signature(const char* begin) {
+  return fmt::format(
+      "{}grid: int | tuple, block: int | tuple, args: Sequence[Any] = (), *, cluster: int | tuple "
+      "| "
+      "None = None, dynamic_smem: int = 0, entry: str | None = None, {}) -> Run",
+      begin, settings_signature);
+}
+
+std::string launch_help(const char* begin) {
+  return fmt::format(
+      "{}\n\n"
+      "grid, block, cluster: CTAs, threads and CTAs of a cluster, (x, y, z) or fewer.\n"
+      "args: one for each parameter. Arrays (NumPy, or what has DLPack or the buffer protocol, on "
+      "the CPU)\n"
+      "are pointers to their first element, and are written in place. Numbers become what the "
+      "parameter is;\n"
+      "None is a null pointer, bytes are a struct, a TensorMap is one.\n"
+      "entry: which kernel of the PTX, its name or a unique part of it.\n"
+      "{}\n\n"
+      "Fault: the kernel faulted; arrays are as they were at that moment. Error: what does not "
+      "fit.",
+      begin, settings_help);
+}
+
+}  // namespace
+
+void define_launches(nb::module_& module) {
+  define_run(module);
+  define_tensor_map(module);
+  static const std::string method = launch_signature("def launch(self, ");
+  static const std::string method_help = launch_help("Runs one of its kernels on the simulator.");
+  static const std::string function =
+      launch_signature("def launch(kernel: str | os.PathLike | Module, ");
+  static const std::string function_help = launch_help(
+      "Runs a kernel on the simulator: PTX as text, the path of a .ptx file, or a Module, which is "
+      "parsed once.\n\n"
+      ">>> import array, tilescope as ts\n"
+      ">>> ptx = '''.version 8.0\n"
+      "... .target sm_80\n"
+      "... .address_size 64\n"
+      "... .visible .entry twice(.param .u64 x) {\n"
+      "...   .reg .b64 %a; .reg .b32 %t; .reg .b64 %o; .reg .f32 %f;\n"
+      "...   ld.param.u64 %a, [x];\n"
+      "...   mov.u32 %t, %tid.x;\n"
+      "...   mul.wide.u32 %o, %t, 4;\n"
+      "...   add.s64 %a, %a, %o;\n"
+      "...   ld.global.f32 %f, [%a];\n"
+      "...   add.f32 %f, %f, %f;\n"
+      "...   st.global.f32 [%a], %f;\n"
+      "...   ret;\n"
+      "... }'''\n"
+      ">>> x = array.array('f', [1, 2, 3, 4])\n"
+      ">>> run = ts.launch(ptx, 1, 4, [x])\n"
+      ">>> list(x), run.reports\n"
+      "([2.0, 4.0, 6.0, 8.0], [])");
+  nb::class_<LoadedModule>(
+      module, "Module",
+      "PTX that is parsed once and launched often. Its .global variables stay as a launch leaves "
+      "them, as on a chip.")
+      .def(nb::new_(&module_of), nb::arg("ptx"),
+           "Of PTX as text, or the path of a .ptx file. Error: it is not understood; the sentence "
+           "has the line.")
+      .def_prop_ro(
+          "entries",
+          [](const LoadedModule& self) {
+            nb::list out;
+            for (const std::string_view name : self.module->entries())
+              out.append(nb::str(name.data(), name.size()));
+            return out;
+          },
+          nb::sig("def entries(self) -> list[str]"), "The names of its kernels.")
+      .def(
+          "parameters",
+          [](const LoadedModule& self, const std::string& entry) {
+            return parameters_of(*taken(self.module->entry(entry)));
+          },
+          nb::arg("entry") = "",
+          nb::sig("def parameters(self, entry: str = '') -> list[tuple[str, str, int]]"),
+          "Name, type and bytes of each parameter of a kernel.")
+      .def(
+          "launch",
+          [](LoadedModule& self, nb::handle grid, nb::handle block, nb::handle args,
+             nb::kwargs words) { return launch(self, grid, block, args, nb::dict(words)); },
+          nb::arg("grid"), nb::arg("block"), nb::arg("args") = nb::make_tuple(), nb::arg("words"),
+          nb::sig(method.c_str()), method_help.c_str())
+      .def("__repr__",
+           [](const LoadedModule& self) { return fmt::format("<Module {}>", self.name); });
+  module.def(
+      "launch",
+      [](nb::handle kernel, nb::handle grid, nb::handle block, nb::handle args, nb::kwargs words) {
+        LoadedModule* known = nullptr;
+        if (nb::try_cast(kernel, known) && known)
+          return launch(*known, grid, block, args, nb::dict(words));
+        return launch(*module_of(kernel), grid, block, args, nb::dict(words));
+      },
+      nb::arg("kernel"), nb::arg("grid"), nb::arg("block"), nb::arg("args") = nb::make_tuple(),
+      nb::arg("words"), nb::sig(function.c_str()), function_help.c_str());
+}
+
+}  // namespace tilescope::python

@@ -1,0 +1,156 @@
+// What came of a run: Run and its Reports.
+#include <fmt/format.h>
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include <nlohmann/json.hpp>
+
+#include "app/profiles.h"
+#include "app/python/arguments.h"
+#include "app/python/settings.h"
+#include "app/python/values.h"
+#include "core/profile/statistics.h"
+
+namespace tilescope::python {
+namespace {
+
+// Of the line that a user wrote: the caller's, where code is inlined.
+const std::string& file_of(const Report& r) {
+  return r.site.caller.empty() ? r.site.source : r.site.caller;
+}
+std::uint32_t line_of(const Report& r) {
+  return r.site.caller.empty() ? r.site.source_line : r.site.caller_line;
+}
+
+void define_report(nb::module_& module) {
+  nb::class_<Report>(module, "Report", "Something about a run: a fault, a hazard or a note.")
+      .def_prop_ro(
+          "weight", [](const Report& self) { return std::string(name_of(self.weight)); },
+          "fault: a chip refuses it, hangs or surely corrupts; hazard: PTX does not promise it; "
+          "note.")
+      .def_ro("kind", &Report::kind, "A word that stays: out_of_bounds, tcgen05_fence...")
+      .def_ro("sentence", &Report::sentence)
+      .def_ro("expected", &Report::expected)
+      .def_ro("found", &Report::found)
+      .def_ro("count", &Report::count, "How often it was seen there.")
+      .def_prop_ro("kernel", [](const Report& self) { return self.site.kernel; })
+      .def_prop_ro(
+          "file", [](const Report& self) { return file_of(self); },
+          "The source, where the PTX names it.")
+      .def_prop_ro(
+          "line", [](const Report& self) { return line_of(self); },
+          "Of the file, from 1 on; 0: not known.")
+      .def_prop_ro("ptx_line", [](const Report& self) { return self.site.ptx_line; })
+      .def_prop_ro(
+          "block",
+          [](const Report& self) {
+            const Dim3& b = self.site.block;
+            return nb::make_tuple(b.x, b.y, b.z);
+          },
+          nb::sig("def block(self) -> tuple[int, int, int]"))
+      .def_prop_ro("warp", [](const Report& self) { return self.site.warp; })
+      .def_prop_ro("lane", [](const Report& self) { return self.site.lane; })
+      .def("__str__", [](const Report& self) { return text_of_reports({self}, true); })
+      .def("__repr__", [](const Report& self) {
+        return fmt::format("<Report {} {}: {}>", name_of(self.weight), self.kind, self.sentence);
+      });
+}
+
+sim::Statistics statistics_in(const Run& run) {
+  if (!run.record) {
+    refuse(
+        "There is no record of this run: launch(..., record=True) keeps one, and run(..., "
+        "record=True).");
+  }
+  return sim::statistics_of(*run.record);
+}
+
+std::string count_text(std::size_t n, std::string_view what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
+}
+
+// "<Run of add on NVIDIA B200: 3.2 us, 1 hazard>"
+std::string repr_of(const Run& run) {
+  std::size_t weights[3] = {};
+  for (const Report& r : run.reports) ++weights[static_cast<std::size_t>(r.weight)];
+  std::string found;
+  const auto add = [&](Weight weight) {
+    const std::size_t n = weights[static_cast<std::size_t>(weight)];
+    if (n) found += ", " + count_text(n, name_of(weight));
+  };
+  add(Weight::fault), add(Weight::hazard), add(Weight::note);
+  if (run.diff && !run.diff->ok())
+    found += fmt::format(", {} of {} elements wrong", run.diff->wrong, run.diff->compared);
+  if (found.empty()) found = ", nothing found";
+  const std::string time =
+      run.seconds > 0 ? fmt::format("{:.3g} us", run.seconds * 1e6) : "no time";
+  return fmt::format("<Run of {} on {}: {}{}>", run.kernel, run.device, time, found);
+}
+
+std::string text_of(const Run& run) {
+  std::string out = repr_of(run);
+  if (!run.reports.empty()) out += "\n" + text_of_reports(run.reports, false);
+  if (run.diff) out += "\n" + text(*run.diff);
+  return out;
+}
+
+}  // namespace
+
+void define_run(nb::module_& module) {
+  define_report(module);
+  nb::class_<Run>(module, "Run", "What came of a launch.")
+      .def_ro("kernel", &Run::kernel, "The entry's name, or the catalog's.")
+      .def_ro("device", &Run::device, "The chip that was simulated.")
+      .def_ro("reports", &Run::reports,
+              "Faults, hazards and notes, in the order in which they came.")
+      .def_prop_ro(
+          "hazards",
+          [](const Run& self) {
+            std::vector<Report> out;
+            for (const Report& r : self.reports) {
+              if (r.weight == Weight::hazard) out.push_back(r);
+            }
+            return out;
+          },
+          "Those of the reports that strict=True raises for.")
+      .def_ro("time", &Run::seconds,
+              "Seconds that it takes on the chip, launch and all, as its description predicts; 0 "
+              "where the order was "
+              "another one (schedule, lazy).")
+      .def_ro("instructions", &Run::instructions, "PTX instructions, by warps.")
+      .def_ro("blocks", &Run::blocks, "CTAs that have ended.")
+      .def_ro("printed", &Run::printed, "What the kernel printed (printf).")
+      .def_ro("outputs", &Run::outputs,
+              "Of a kernel of the catalog: its tensors as NumPy arrays, by name. Else None.")
+      .def_prop_ro(
+          "wrong",
+          [](const Run& self) {
+            return self.diff ? std::optional<std::uint64_t>(self.diff->wrong) : std::nullopt;
+          },
+          "Of a kernel of the catalog: elements that differ from its reference. Else None.")
+      .def_prop_ro(
+          "difference",
+          [](const Run& self) { return self.diff ? text(*self.diff) : std::string(); },
+          "Of a kernel of the catalog: how its result compares with its reference, in words.")
+      .def(
+          "stats",
+          [](const Run& self) {
+            const std::string document = json_of(statistics_in(self)).dump();
+            return nb::module_::import_("json").attr("loads")(
+                nb::str(document.c_str(), document.size()));
+          },
+          nb::sig("def stats(self) -> dict[str, Any]"),
+          "Where the time went: busy units, warp roles, stalls, bytes, lines; as `tilescope run "
+          "--stats --json` has it. "
+          "Error: the run was not recorded (record=True).")
+      .def(
+          "stats_text", [](const Run& self) { return text(statistics_in(self), source_line); },
+          "The same as tables for people.")
+      .def("__str__", &text_of)
+      .def("__repr__", &repr_of);
+}
+
+}  // namespace tilescope::python

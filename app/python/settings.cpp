@@ -1,0 +1,160 @@
+#include "app/python/settings.h"
+
+#include <fmt/format.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "app/descriptions.h"
+#include "app/files.h"
+#include "app/heartbeat.h"
+#include "app/python/values.h"
+#include "core/io/suppressions_file.h"
+
+namespace tilescope::python {
+namespace {
+
+constexpr std::int64_t most_threads = 1024;
+
+// A word's value, which `words` loses; nothing where it is not there or None.
+std::optional<nb::object> take(nb::dict& words, const char* name) {
+  if (!words.contains(name)) return std::nullopt;
+  nb::object value = words[name];
+  nb::del(words[name]);
+  if (value.is_none()) return std::nullopt;
+  return value;
+}
+
+bool flag(nb::dict& words, const char* name) {
+  const auto value = take(words, name);
+  if (!value) return false;
+  if (!PyBool_Check(value->ptr())) {
+    refuse(fmt::format("{}={}: True or False.", name, about(*value)));
+  }
+  return value->ptr() == Py_True;
+}
+
+std::optional<std::string> word(nb::dict& words, const char* name) {
+  const auto value = take(words, name);
+  if (!value) return std::nullopt;
+  if (!PyUnicode_Check(value->ptr())) {
+    refuse(fmt::format("{}={}: a name as text is needed.", name, about(*value)));
+  }
+  return nb::cast<std::string>(*value);
+}
+
+std::optional<std::int64_t> count(nb::dict& words, const char* name, std::int64_t most) {
+  const auto value = take(words, name);
+  if (!value) return std::nullopt;
+  const std::int64_t number = number_of(*value);
+  if (number < 1 || number > most) {
+    refuse(fmt::format("{}={}: a number from 1 to {}.", name, number, most));
+  }
+  return number;
+}
+
+void read_rules(const std::string& path, std::vector<Suppression>& rules) {
+  const std::string text = taken(read_text(path));
+  for (Suppression& rule : taken(parse_suppressions(text, path))) rules.push_back(std::move(rule));
+}
+
+}  // namespace
+
+Settings take_settings(nb::dict& words) {
+  Settings out;
+  out.strict = flag(words, "strict");
+  out.record = flag(words, "record");
+  out.lazy = flag(words, "lazy");
+  out.device = word(words, "device");
+  if (const auto numerics = word(words, "numerics")) {
+    if (*numerics != "exact" && *numerics != "fast") {
+      refuse(fmt::format("numerics=\"{}\": exact (as the chip adds) or fast.", *numerics));
+    }
+    out.exact = *numerics == "exact";
+  }
+  if (const auto schedule = take(words, "schedule")) {
+    out.schedule = taken(sim::parse_schedule(str_of(*schedule)));
+  }
+  out.threads = static_cast<std::uint64_t>(count(words, "threads", most_threads).value_or(0));
+  out.most_instructions =
+      static_cast<std::uint64_t>(count(words, "max_instructions", INT64_MAX).value_or(0));
+  if (const auto files = take(words, "suppressions")) {
+    if (PyList_Check(files->ptr()) || PyTuple_Check(files->ptr())) {
+      for (const nb::handle each : nb::iter(*files)) read_rules(path_of(each), out.rules);
+    } else {
+      read_rules(path_of(*files), out.rules);
+    }
+  }
+  return out;
+}
+
+Order order_of(const Settings& settings, std::string_view ptx) {
+  Order order;
+  order.schedule = settings.schedule;
+  order.lazy = settings.lazy;
+  order.exact = settings.exact.value_or(true);
+  if (settings.device) {
+    order.device = taken(device_described(*settings.device));
+    order.device_named = true;
+    if (const auto target = target_for(order.device, ptx); !target) refuse(target.error());
+  } else if (const auto usual = usual_device_for(ptx)) {
+    order.device = *usual;
+  }
+  // An order of one's own has no time.
+  order.clocked = !order.lazy && order.schedule.is_usual();
+  return order;
+}
+
+RunState simulate(sim::Machine& machine, const Settings& settings, const std::string& kernel) {
+  const nb::gil_scoped_release released;
+  Pieces pieces;
+  for (;;) {
+    const std::uint64_t before = machine.progress().instructions;
+    const std::uint64_t most = settings.most_instructions;
+    if (most != 0 && before >= most) {
+      const nb::gil_scoped_acquire held;
+      refuse(
+          fmt::format("{} has executed {} PTX instructions by warps, and max_instructions allows "
+                      "{}; {} of {} CTAs have ended, and no array was written.",
+                      kernel, before, most, machine.progress().done, machine.progress().total));
+    }
+    const auto from = std::chrono::steady_clock::now();
+    const std::uint64_t piece = pieces.next();
+    const RunState state = machine.run(most != 0 ? std::min(piece, most - before) : piece);
+    pieces.took(machine.progress().instructions - before, std::chrono::steady_clock::now() - from);
+    if (state == RunState::done || state == RunState::fault) return state;
+    const nb::gil_scoped_acquire held;
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+}
+
+std::unique_ptr<Workers> workers_for(const Settings& settings, std::string_view ptx) {
+  const std::uint64_t threads =
+      settings.threads ? settings.threads : std::max(1u, std::thread::hardware_concurrency());
+  if (threads < 2 || ptx.find("mma.") == std::string_view::npos) return nullptr;
+  return std::make_unique<Workers>(threads - 1);
+}
+
+void tell(Run& run, const sim::Machine& machine, const Settings& settings) {
+  run.reports = sift(machine.reports(), settings.rules).kept;
+  run.seconds = machine.seconds();
+  run.instructions = machine.instructions();
+  run.blocks = machine.progress().done;
+  run.printed = machine.printed();
+}
+
+nb::object judged(Run run, RunState state, const Settings& settings) {
+  std::vector<Report> worst;
+  const Weight least = state == RunState::fault ? Weight::fault : Weight::hazard;
+  if (state == RunState::fault || settings.strict) {
+    std::copy_if(run.reports.begin(), run.reports.end(), std::back_inserter(worst),
+                 [&](const Report& r) { return r.weight == least; });
+  }
+  nb::object object = nb::cast(std::move(run));
+  if (worst.empty()) return object;
+  raise_with_run(state == RunState::fault, text_of_reports(worst, false), std::move(object));
+}
+
+}  // namespace tilescope::python

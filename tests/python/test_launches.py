@@ -1,0 +1,275 @@
+"""Launches: arrays in place, arguments by the kernel's parameters, faults and hazards as exceptions."""
+
+import array
+import gc
+import resource
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+import tilescope as ts
+
+
+def test_text_a_path_and_a_module_are_kernels(module, path):
+    for kernel in (module, str(path), path, path.read_text()):
+        x = np.arange(100, dtype=np.float32)
+        run = ts.launch(kernel, 4, 32, [x, 1.5, 100], entry="add")
+        assert (x == np.arange(100) + 1.5).all()
+        assert run.reports == [] and run.kernel == "add" and run.blocks == 4 and run.time > 0
+    assert module.entries == ["add", "race", "spin", "undefined", "count", "types"]
+    assert module.parameters("add") == [("x", "u64", 8), ("by", "f32", 4), ("n", "u32", 4)]
+
+
+def test_every_array_of_the_host(module):
+    for x in (array.array("f", range(8)), np.arange(8, dtype=np.float32), bytearray(np.arange(8, dtype=np.float32))):
+        module.launch(1, 32, [x, 1, 8], entry="add")
+        assert list(np.frombuffer(x, np.float32)) == list(range(1, 9))
+
+
+def test_dlpack(module):
+    class Tensor:  # with DLPack and nothing else
+        def __init__(self, values):
+            self.values = values
+
+        def __dlpack__(self, **words):
+            return self.values.__dlpack__(**words)
+
+        def __dlpack_device__(self):
+            return self.values.__dlpack_device__()
+
+    x = np.zeros(8, np.float32)
+    module.launch(1, 32, [Tensor(x), 2, 8], entry="add")
+    assert (x == 2).all()
+
+
+def test_views_share_memory_and_keep_their_strides(module):
+    whole = np.zeros((4, 8), np.float32)
+    module.launch(1, 32, [whole[1:], 1, 8], entry="add")
+    assert (whole[1] == 1).all() and whole.sum() == 8
+    module.launch(1, 32, [whole[:, 3][2:], 5, 1], entry="add")  # strided: its first element
+    assert whole[2, 3] == 5 and whole.sum() == 13
+    backwards = whole[::-1]
+    module.launch(1, 32, [backwards, 7, 8], entry="add")  # begins in the last row
+    assert (whole[3] == 7).all()
+
+
+def test_parameters_have_their_own_types(module):
+    out = np.zeros(6, np.uint64)
+    module.launch(1, 1, [out, -3, 65535, np.int32(-7), 1 << 40, np.float64(2.5), b"abcdefgh\x01\x02\x00\x00"], entry="types")
+    assert out[0] == 2**64 - 3 and out[1] == 65535 and out[2] == 2**64 - 7 and out[3] == 1 << 40
+    assert out.view(np.float64)[4] == 2.5 and out[5] == 0x201
+
+
+WRONG = [
+    ([1.5], "add has 3 parameters .u64 x, f32 by, u32 n., but the launch gives 1 argument"),
+    (["x", 1.5, 100.5], "100.5 is no whole number, as argument 2 .n, u32. is"),
+    (["x", "a", 1], "'a' cannot be argument 1 .by, f32.: an array, a number"),
+    (["x", 1, 1 << 40], "1099511627776 does not fit into argument 2"),
+    (["x", 1, -(1 << 31) - 1], "does not fit into argument 2"),
+    (["x", None, 1], "None is a null pointer, and argument 1 .by, f32. has 4 bytes"),
+    (["x", 1, "x"], "An array is a pointer of 8 bytes"),
+    ([b"abc", 1, 1], "has 8 bytes, but is given 3"),
+    ([object(), 1, 1], "cannot be argument 0"),
+    (7, "a list or tuple is needed"),
+]
+
+
+@pytest.mark.parametrize("args, sentence", WRONG, ids=[s[:20] for _, s in WRONG])
+def test_arguments_that_do_not_fit(module, args, sentence):
+    x = np.zeros(4, np.float32)
+    if isinstance(args, list):
+        args = [x if a == "x" else a for a in args]
+    with pytest.raises(ts.Error, match=sentence):
+        module.launch(1, 32, args, entry="add")
+    assert (x == 0).all()
+
+
+@pytest.mark.parametrize(
+    "call, sentence",
+    [
+        (lambda m: m.launch(0, 1, [], entry="add"), "grid=0: a number of 1 or more"),
+        (lambda m: m.launch((1, 1, 1, 1), 1, [], entry="add"), "grid="),
+        (lambda m: m.launch(1, 5000, [None, 1, 1], entry="add"), "a CTA of 5000 threads"),
+        (lambda m: m.launch(1, 1, [], entry="nothing"), "nothing"),
+        (lambda m: m.launch(1, 1, [None, 1, 1]), "entr"),
+        (lambda m: m.launch(1, 1, [None, 1, 1], entry="add", foo=2), "launch.. has no foo="),
+        (lambda m: m.launch(1, 1, [None, 1, 1], entry="add", device="zz"), "no such chip"),
+        (lambda m: m.launch(1, 1, [None, 1, 1], entry="add", numerics="x"), "exact .as the chip adds. or fast"),
+        (lambda m: m.launch(1, 1, [None, 1, 1], entry="add", threads=0), "a number from 1 to"),
+        (lambda m: m.launch(1, 1, [None, 1, 1], entry="add", strict=1), "True or False"),
+        (lambda m: m.launch(1, 1, [None, 1, 1], entry="add", dynamic_smem=-1), "0 or more"),
+        (lambda m: m.launch(1, 1, [None, 1, 1], entry="add", dynamic_smem=1 << 20), "shared memory"),
+        (lambda m: m.launch(1, 1, [None, 1, 1], entry="add", schedule="x"), "x"),
+        (lambda m: m.launch(1, 1, [None, 1, 1], entry="add", suppressions="/nothing"), "/nothing"),
+        (lambda m: ts.launch("add", 1, 1), "neither PTX nor the path"),
+        (lambda m: ts.launch("nothing.ptx", 1, 1), "nothing.ptx"),
+        (lambda m: ts.launch(3, 1, 1), "is no kernel"),
+        (lambda m: ts.launch(".version 8.0\n.target sm_80\n.entry a() { foo; }", 1, 1), "foo"),
+        (lambda m: m.launch(1, 1, [None, 1, 1], entry="add").stats(), "is no record of this run|Fault|null pointer"),
+    ],
+)
+def test_launches_that_cannot_be(module, call, sentence):
+    with pytest.raises(ts.Error, match=sentence):
+        call(module)
+
+
+def test_a_fault_raises_with_the_run(module):
+    x = np.zeros(50, np.float32)
+    with pytest.raises(ts.Fault, match="past the end of buffer argument 0 .float32 .50,., 200 bytes.") as raised:
+        module.launch(4, 32, [x, 1, 100], entry="add")
+    report = raised.value.run.reports[-1]
+    assert (report.weight, report.kind) == ("fault", "out_of_bounds") and report.ptx_line > 0
+    assert x[0] == 1  # as it was at that moment
+    with pytest.raises(ts.Fault, match="null pointer"):
+        module.launch(1, 32, [None, 1, 100], entry="add")
+
+
+def test_hazards_raise_where_strict(module, tmp_path):
+    x = np.zeros(1, np.uint32)
+    run = module.launch(1, 64, [x], entry="race")
+    assert [r.weight for r in run.hazards] == ["hazard"] * len(run.hazards) and run.hazards
+    assert run.hazards[0].kind in str(run)
+    with pytest.raises(ts.Hazard) as raised:
+        module.launch(1, 64, [x], entry="race", strict=True)
+    assert raised.value.run.hazards[0].sentence in str(raised.value)
+    rules = tmp_path / "rules.toml"
+    rules.write_text(f'[[suppress]]\nkind = "{run.hazards[0].kind}"\nkernel = "race"\nreason = "it is the test"\n')
+    assert not module.launch(1, 64, [x], entry="race", strict=True, suppressions=rules).hazards
+
+
+def test_what_nobody_wrote_is_told(module):
+    x = np.zeros(1, np.uint32)
+    with pytest.raises(ts.Hazard, match="that nobody had written"):
+        module.launch(1, 1, [x], entry="undefined", strict=True)
+
+
+def test_variables_stay_from_launch_to_launch(path):
+    module, x = ts.Module(path), np.zeros(1, np.uint32)
+    for count in (1, 2, 3):
+        module.launch(1, 1, [x], entry="count")
+        assert x[0] == count
+    ts.launch(path, 1, 1, [x], entry="count")
+    assert x[0] == 1
+
+
+def test_a_read_only_array_stays(module):
+    x = np.zeros(8, np.float32)
+    x.flags.writeable = False
+    with pytest.raises(ts.Error, match="argument 0 is read-only, and the kernel has written into it"):
+        module.launch(1, 32, [x, 1, 8], entry="add")
+    assert (x == 0).all()
+    module.launch(1, 32, [x, 0, 8], entry="add")
+
+
+def test_a_limit_ends_a_run(module):
+    with pytest.raises(ts.Error, match="max_instructions allows 1000"):
+        module.launch(1, 1, [0], entry="spin", max_instructions=1000)
+
+
+def test_ctrl_c_interrupts(module):
+    threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT)).start()
+    begun = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        module.launch(1, 1, [0], entry="spin")
+    assert time.monotonic() - begun < 5
+
+
+def test_other_threads_go_on_while_it_simulates(path):
+    module, counted, done = ts.Module(path), 0, threading.Event()
+
+    def spin():
+        module.launch(1, 1, [1_000_000], entry="spin")
+        done.set()
+
+    worker = threading.Thread(target=spin)
+    worker.start()
+    while not done.is_set():
+        counted += 1
+        time.sleep(0.001)
+    worker.join()
+    assert counted > 10
+
+
+def test_threads_launch_one_module(path):
+    module, arrays = ts.Module(path), [np.zeros(64, np.float32) for _ in range(8)]
+
+    def add(x, by):
+        for _ in range(20):
+            module.launch(2, 32, [x, by, 64], entry="add")
+
+    workers = [threading.Thread(target=add, args=(x, i)) for i, x in enumerate(arrays)]
+    for each in workers:
+        each.start()
+    for each in workers:
+        each.join()
+    assert all((x == 20 * i).all() for i, x in enumerate(arrays))
+
+
+def test_stats_of_a_recorded_run(module):
+    x = np.zeros(64, np.float32)
+    run = module.launch(2, 32, [x, 1, 64], entry="add", record=True)
+    stats = run.stats()
+    assert stats["kernel"] == "add" and stats["timed"] and stats["seconds"] == pytest.approx(run.time, rel=1e-6)
+    assert "predicted" in run.stats_text()
+    with pytest.raises(ts.Error, match="no record of this run"):
+        module.launch(2, 32, [x, 1, 64], entry="add").stats()
+
+
+def test_the_order_may_be_another(module):
+    x = np.zeros(64, np.float32)
+    for words in ({"schedule": 3}, {"lazy": True}, {"device": "h200"}, {"threads": 1}, {"numerics": "fast"}):
+        run = module.launch(2, 32, [x, 1, 64], entry="add", **words)
+        assert (run.time == 0) == ("schedule" in words or "lazy" in words)
+        assert ("H200" in run.device) == ("device" in words)
+    assert (x == 5).all()
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+
+def test_many_launches_need_no_more_memory(module):
+    x = np.zeros(32, np.float32)
+
+    def launch(times):
+        for _ in range(times):
+            module.launch(1, 32, [x, 1, 32], entry="add")
+            with pytest.raises(ts.Fault):
+                module.launch(1, 32, [None, 1, 32], entry="add")
+        gc.collect()
+
+    launch(200)
+    before = resident()
+    launch(2000)
+    assert resident() - before < 4 << 20
+
+
+def test_kernels_of_the_catalog():
+    run = ts.run("elementwise_add", m=32, n=128)
+    assert run.wrong == 0 and (run.outputs["C"] == run.outputs["A"] + run.outputs["B"]).all()
+    a, b = np.ones((40, 24), np.float32), np.arange(960, dtype=np.float32).reshape(24, 40).T
+    run = ts.run("elementwise_add", a=a, b=b)
+    assert run.wrong == 0 and (run.outputs["C"] == a + b).all()
+    run = ts.run("hgemm_v3", m=256, n=256, k=128, strict=True, record=True)
+    want = run.outputs["A"].astype(np.float32) @ run.outputs["B"].astype(np.float32).T
+    assert run.wrong == 0 and np.allclose(run.outputs["D"], want, atol=0.05) and run.stats()["kernel"] == "hgemm_v3"
+    with pytest.raises(ts.Hazard, match="fence"):
+        ts.run("hgemm_v7", ptx="ptx/hgemm_unfenced.ptx", m=256, n=256, k=256, grid=1, strict=True)
+
+
+@pytest.mark.parametrize(
+    "call, sentence",
+    [
+        (lambda: ts.run("nope"), "There is no kernel 'nope' in the catalog"),
+        (lambda: ts.run("hgemm_v3", q=3), "hgemm_v3 has no option --q"),
+        (lambda: ts.run("hgemm_v3", m=-1), "m = -1 was asked for"),
+        (lambda: ts.run("elementwise_add", a=np.zeros((3, 4), complex)), "complex128"),
+        (lambda: ts.run("elementwise_add", a=np.zeros((3, 4), "f4"), b=np.zeros((4, 4), "f4")), "4"),
+    ],
+)
+def test_kernels_that_cannot_be(call, sentence):
+    with pytest.raises(ts.Error, match=sentence):
+        call()

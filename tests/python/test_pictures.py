@@ -1,0 +1,79 @@
+"""Pictures: those of `tilescope draw`."""
+
+import xml.etree.ElementTree as xml
+
+import pytest
+import tilescope as ts
+
+L = ts.Layout((9, (4, 8)), (59, (13, 1)))
+DIVISION = "zipped_divide((8,8):(8,1), <4,4>)"
+
+
+def test_values_draw_themselves():
+    for value in (L, ts.eval("SM80_16x8x16_F32F16F16F32_TN"), ts.eval("smem<f16> o (8,64):(64,1)"), L(3, ts._),
+                  ts.make_layout_tv(ts.Layout((4, 8), (8, 1)), ts.Layout((2, 2), (2, 1)))):
+        root = xml.fromstring(value._repr_svg_())
+        assert root.tag.endswith("svg") and value.draw() == value._repr_svg_()
+    assert f">{max(L)}<" in L._repr_svg_()
+
+
+def test_what_cannot_be_drawn_has_no_picture():
+    assert ts.injective(L)._repr_svg_() is None
+
+
+def test_expressions_show_more_than_their_value():
+    assert ts.draw(DIVISION) != ts.eval(DIVISION).draw()
+    assert ts.draw(L) == L.draw()
+    assert ts.draw("preset 9x32").startswith("<svg")
+
+
+def test_colour_size_theme_and_format():
+    assert ts.draw(DIVISION, colour="tile") != ts.draw(DIVISION, colour="bank")
+    root = xml.fromstring(ts.draw(DIVISION, size=(700, 500)))
+    assert (root.get("width"), root.get("height")) == ("700", "500")
+    assert ts.draw(DIVISION, size="700x500") == ts.draw(DIVISION, size=(700, 500))
+    assert ts.draw(DIVISION, theme="dark") != ts.draw(DIVISION)
+    assert ts.draw(DIVISION, format="png")[:4] == b"\x89PNG" and ts.draw(DIVISION, format="pdf")[:4] == b"%PDF"
+    assert "tikz" in ts.draw(DIVISION, format="tex") and "4" in ts.draw(DIVISION, format="txt")
+
+
+def test_files(tmp_path):
+    assert L.draw(file=tmp_path / "a.png") is None
+    assert (tmp_path / "a.png").read_bytes() == L.draw(format="png")
+    assert L.draw(colour="offset", file=str(tmp_path / "b.svg")) is None
+    assert (tmp_path / "b.svg").read_text() == L.draw(colour="offset")
+
+
+@pytest.mark.parametrize(
+    "call, sentence",
+    [
+        (lambda: L.draw(colour="beauty"), "beauty"),
+        (lambda: L.draw(colour=3), "a name is needed"),
+        (lambda: L.draw(size=(2, 2)), "--size 2x2: WIDTHxHEIGHT in pixels"),
+        (lambda: L.draw(size=(64, 64)), "leaves no room for the cells"),
+        (lambda: L.draw(size=7), "a width and a height"),
+        (lambda: L.draw(format="gif"), "there are .svg, .png"),
+        (lambda: L.draw(theme="pink"), "there are light and dark"),
+        (lambda: L.draw(file="/nowhere/at/all.svg"), "/nowhere/at/all.svg"),
+        (lambda: L.draw(file=3), "is no path"),
+        (lambda: ts.draw("zipped_divide(("), "Expected"),
+        (lambda: ts.draw(object()), "none of the language's values"),
+    ],
+)
+def test_pictures_that_cannot_be(call, sentence):
+    with pytest.raises(ts.Error, match=sentence):
+        call()
+
+
+def test_explanations():
+    told = ts.explain("composition((6,2):(8,2), (4,3):(3,1))")
+    assert told.value == ts.Layout(((2, 2), 3), ((24, 2), 8))
+    assert [s["operation"] for s in told.steps][:2] == ["composition", "left side"]
+    assert any(isinstance(s["layout"], ts.Layout) for s in told.steps)
+    assert str(told).endswith(str(told.value)) and "<svg" in told._repr_html_()
+    refused = ts.explain("composition((6,2):(8,2), (4,3):(3,2))")
+    assert "refused: composition: " in str(refused) and refused.steps
+    with pytest.raises(ts.Error, match="composition: "):
+        refused.value
+    with pytest.raises(ts.Error, match="Expected"):
+        ts.explain("((")
