@@ -1,0 +1,24 @@
+"""The manual's examples: docs/manual/python.md says what happens."""
+
+import doctest
+import pathlib
+import re
+
+ROOT = pathlib.Path(__file__).parents[2]
+PAGE = ROOT / "docs/manual/python.md"
+
+
+def test_examples_of_the_page(tmp_path, monkeypatch):
+    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    monkeypatch.chdir(tmp_path)
+    names, examples = {}, 0
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+    for block in re.finditer(r"^```python\n(.*?)^```", PAGE.read_text(), re.M | re.S):
+        line = PAGE.read_text()[: block.start()].count("\n")
+        test = doctest.DocTestParser().get_doctest(block[1], names, PAGE.name, str(PAGE), line)
+        examples += len(test.examples)
+        runner.run(test, clear_globs=False)
+        names.update(test.globs)
+    assert runner.summarize(verbose=False).failed == 0
+    assert examples > 20
+    assert (tmp_path / "a.svg").read_text().startswith("<svg") and (tmp_path / "tiles.png").exists()
