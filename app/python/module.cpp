@@ -5,6 +5,8 @@
 
 NB_MODULE(_tilescope, module) {
   using namespace tilescope::python;
+  // What somebody's global variable holds when Python ends is no leak.
+  nb::set_leak_warnings(false);
   module.doc() = "Layouts, pictures and the simulator of Tilescope.";
   module.attr("__version__") = TILESCOPE_VERSION;
   define_errors(module);

@@ -40,7 +40,7 @@ std::size_t hash_of(const Layout& layout) {
 // L(4, 5), L((4,(1,2))), L(7), L(3, _): as the language has it.
 Tuple coordinate_in(nb::args given) {
   if (given.size() == 0) refuse("A coordinate is needed: a number, or one for each mode.");
-  return given.size() == 1 ? tuple_of(given[0]).unwrapped() : tuple_of(given);
+  return given.size() == 1 ? tuple_of(given[0]) : tuple_of(given);
 }
 
 nb::object offset_at(const Layout& layout, nb::args given) {
