@@ -63,8 +63,14 @@ std::optional<HostArray> HostArray::of(nb::handle object) {
   }
   if (!out.view_) {
     if (!nb::hasattr(object, "__dlpack__")) return std::nullopt;
+    // Some give away only what is read.
+    nb::ndarray<> writable;
     nb::ndarray<nb::ro> any;
-    if (!nb::try_cast(object, any)) {
+    if (nb::try_cast(object, writable)) {
+      any = nb::ndarray<nb::ro>(writable);
+    } else if (nb::try_cast(object, any)) {
+      out.read_only_ = true;
+    } else {
       refuse(fmt::format("{} does not give its memory away (DLPack).", about(object)));
     }
     if (any.device_type() != nb::device::cpu::value) {
@@ -73,7 +79,6 @@ std::optional<HostArray> HostArray::of(nb::handle object) {
                       "there, as `.cpu()` of torch puts it.",
                       type_name_of(object)));
     }
-    // Tensors can be written; what could not be is exported by none of those that have DLPack.
     out.data_ = const_cast<std::byte*>(static_cast<const std::byte*>(any.data()));
     out.element_ = static_cast<std::uint32_t>((any.dtype().bits * any.dtype().lanes + 7) / 8);
     for (std::size_t i = 0; i < any.ndim(); ++i) {

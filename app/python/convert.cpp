@@ -51,11 +51,7 @@ nb::object as_index(nb::handle object) {
 }
 
 Value evaluated_text(nb::handle text) {
-  return taken(evaluate(nb::cast<std::string_view>(text)));
-}
-
-std::string_view text_in(nb::handle text) {
-  return nb::cast<std::string_view>(text);
+  return taken(evaluate(text_in(text)));
 }
 
 // One number, or nothing.
@@ -164,10 +160,18 @@ Value taken(language::Answer answer) {
   refuse(language::sentence_of(answer));
 }
 
+std::string_view text_in(nb::handle text) {
+  Py_ssize_t size = 0;
+  const char* const begin = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+  if (begin) return {begin, static_cast<std::size_t>(size)};
+  PyErr_Clear();
+  refuse("A text has half a letter of UTF-16 in it, which is none.");
+}
+
 std::string str_of(nb::handle object) {
   const nb::object text = nb::steal(PyObject_Str(object.ptr()));
   if (!text) throw nb::python_error();
-  return nb::cast<std::string>(text);
+  return std::string(text_in(text));
 }
 
 std::string type_name_of(nb::handle object) {
@@ -189,7 +193,7 @@ std::string about(nb::handle object) {
     PyErr_Clear();
     return type_name_of(object);
   }
-  std::string text = nb::cast<std::string>(shown);
+  const std::string text(text_in(shown));
   if (std::ssize(text) > most || text.find('\n') != text.npos) {
     return fmt::format("an object of type {}", type_name_of(object));
   }

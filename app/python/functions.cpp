@@ -23,7 +23,7 @@ Value value_called(const language::Function& function, nb::args given) {
         refuse(fmt::format("{}{}: argument {} is {}; it needs a name as text, such as \"f16\".",
                            function.help.name, function.help.parameters, i + 1, about(given[i])));
       }
-      arguments[i].word = nb::cast<std::string>(given[i]);
+      arguments[i].word = text_in(given[i]);
     } else {
       arguments[i].value = value_of(given[i]);
     }
@@ -107,7 +107,7 @@ const char* kept(std::string text) {
 nb::object evaluated(const std::string& expression, nb::kwargs names) {
   language::Names bound;
   for (const auto& [name, value] : names) {
-    const std::string text = nb::cast<std::string>(name);
+    const std::string text(text_in(name));
     if (language::find_function(text) || text == "o" || text == "Sw") {
       refuse(fmt::format("`{}` is a name of the language; bind another one.", text));
     }

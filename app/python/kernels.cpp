@@ -17,7 +17,7 @@ namespace {
 
 // "a-dtype" of a_dtype.
 std::string option_named(nb::handle name) {
-  std::string out = nb::cast<std::string>(name);
+  std::string out(text_in(name));
   for (char& c : out) c = c == '_' ? '-' : c;
   return out;
 }
@@ -114,11 +114,7 @@ nb::object run_kernel(const std::string& name, nb::kwargs given) {
   const CatalogEntry& entry = *taken(find_kernel(name));
   nb::dict words = nb::dict(given);
   Settings settings = take_settings(words);
-  bool check = true;
-  if (words.contains("check")) {
-    check = nb::cast<bool>(words["check"]);
-    nb::del(words["check"]);
-  }
+  const bool check = take_flag(words, "check", true);
   RunOptions options = options_in(entry, words);
   if (settings.device) options.processors = order_of(settings, "").device.processors;
   PreparedRun prepared = taken(prepare_run(name, options));

@@ -46,7 +46,7 @@ bool is_ptx(std::string_view text) {
 std::shared_ptr<LoadedModule> module_of(nb::handle kernel) {
   std::string text;
   if (PyUnicode_Check(kernel.ptr())) {
-    text = nb::cast<std::string>(kernel);
+    text = text_in(kernel);
     if (is_ptx(text)) return load("PTX", std::move(text));
     if (!text.ends_with(".ptx")) {
       refuse(fmt::format(
@@ -179,7 +179,7 @@ nb::object launch(LoadedModule& loaded, nb::handle grid, nb::handle block, nb::h
   if (const nb::object entry = take("entry"); !entry.is_none()) {
     if (!PyUnicode_Check(entry.ptr()))
       refuse(fmt::format("entry={}: a kernel's name is needed.", about(entry)));
-    request.launch.entry = nb::cast<std::string>(entry);
+    request.launch.entry = text_in(entry);
   }
   request.settings = take_settings(words);
   if (words.size() != 0) {

@@ -16,7 +16,7 @@ namespace {
 // "1200x800" of (1200, 800).
 std::string size_text(const nb::object& size) {
   if (size.is_none()) return "";
-  if (PyUnicode_Check(size.ptr())) return nb::cast<std::string>(size);
+  if (PyUnicode_Check(size.ptr())) return std::string(text_in(size));
   const Tuple sides = tuple_of(size);
   if (sides.leaves != 2) {
     refuse(
@@ -31,7 +31,7 @@ StillOptions options_of(const nb::object& colour, const nb::object& size, const 
   if (!colour.is_none()) {
     if (!PyUnicode_Check(colour.ptr()))
       refuse(fmt::format("colour={}: a name is needed, such as \"tile\".", about(colour)));
-    options.colour = nb::cast<std::string>(colour);
+    options.colour = text_in(colour);
   }
   options.size = size_text(size);
   options.theme = theme;
@@ -147,7 +147,7 @@ void define_pictures(nb::module_& module) {
         if (!PyUnicode_Check(what.ptr()))
           return picture_of(value_of(what), colour, size, file, theme, format);
         const StillOptions options = options_of(colour, size, file, theme, format);
-        return given(still_of(nb::cast<std::string>(what), options), options, file);
+        return given(still_of(std::string(text_in(what)), options), options, file);
       },
       nb::arg("what"), nb::arg("colour") = nb::none(), nb::arg("size") = nb::none(),
       nb::arg("file") = nb::none(), nb::kw_only(), nb::arg("theme") = "light",

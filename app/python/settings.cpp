@@ -27,22 +27,13 @@ std::optional<nb::object> take(nb::dict& words, const char* name) {
   return value;
 }
 
-bool flag(nb::dict& words, const char* name) {
-  const auto value = take(words, name);
-  if (!value) return false;
-  if (!PyBool_Check(value->ptr())) {
-    refuse(fmt::format("{}={}: True or False.", name, about(*value)));
-  }
-  return value->ptr() == Py_True;
-}
-
 std::optional<std::string> word(nb::dict& words, const char* name) {
   const auto value = take(words, name);
   if (!value) return std::nullopt;
   if (!PyUnicode_Check(value->ptr())) {
     refuse(fmt::format("{}={}: a name as text is needed.", name, about(*value)));
   }
-  return nb::cast<std::string>(*value);
+  return std::string(text_in(*value));
 }
 
 std::optional<std::int64_t> count(nb::dict& words, const char* name, std::int64_t most) {
@@ -62,11 +53,20 @@ void read_rules(const std::string& path, std::vector<Suppression>& rules) {
 
 }  // namespace
 
+bool take_flag(nb::dict& words, const char* name, bool usual) {
+  const auto value = take(words, name);
+  if (!value) return usual;
+  if (!PyBool_Check(value->ptr())) {
+    refuse(fmt::format("{}={}: True or False.", name, about(*value)));
+  }
+  return value->ptr() == Py_True;
+}
+
 Settings take_settings(nb::dict& words) {
   Settings out;
-  out.strict = flag(words, "strict");
-  out.record = flag(words, "record");
-  out.lazy = flag(words, "lazy");
+  out.strict = take_flag(words, "strict", false);
+  out.record = take_flag(words, "record", false);
+  out.lazy = take_flag(words, "lazy", false);
   out.device = word(words, "device");
   if (const auto numerics = word(words, "numerics")) {
     if (*numerics != "exact" && *numerics != "fast") {

@@ -35,6 +35,8 @@ struct Settings {
 // Takes its words out of `words`; what is left there is somebody else's. Refused: a value that a
 // word cannot have.
 Settings take_settings(nb::dict& words);
+// One that is true or false, `usual` where it is not there.
+bool take_flag(nb::dict& words, const char* name, bool usual);
 inline constexpr const char* settings_signature =
     "strict: bool = False, device: str | None = None, schedule: int | str = 0, lazy: bool = False, "
     "numerics: str | None = None, threads: int | None = None, max_instructions: int | None = None, "

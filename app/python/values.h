@@ -63,6 +63,8 @@ nb::object object_of(const Tuple& tuple);
 nb::object object_of(const Int& number);
 nb::object object_of(const Layout& layout);
 
+// What a str holds, for as long as it lives. Refused: half a letter of UTF-16, which is no text.
+std::string_view text_in(nb::handle text);
 // str(object); and what an object is, for a sentence that it cannot be used.
 std::string str_of(nb::handle object);
 std::string type_name_of(nb::handle object);

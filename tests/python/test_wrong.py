@@ -16,7 +16,7 @@ tuples = st.recursive(numbers, lambda inner: st.lists(inner, max_size=4).map(tup
 shapes = st.recursive(st.integers(1, 6), lambda inner: st.lists(inner, min_size=1, max_size=3).map(tuple), max_leaves=5)
 texts = st.sampled_from(
     ["(4,8):(8,1)", "<4,4>", "Sw<3,4,3>", "?{div=4}", "1@0", "smem<f16> o (8,64):(64,1)", "((", "", "_", "X", "f16",
-     "128B", "SM80_16x8x16_F32F16F16F32_TN", "UniversalCopy<f32,f32>", "S[(32,16):(1@TLane,1@TCol)]", "a\0b", "é"]
+     "128B", "SM80_16x8x16_F32F16F16F32_TN", "UniversalCopy<f32,f32>", "S[(32,16):(1@TLane,1@TCol)]", "a\0b", "é", "\ud800"]
 )
 layouts = shapes.map(ts.Layout)
 values = st.sampled_from(
@@ -87,12 +87,12 @@ def test_launches(grid, block, args, words):
 
 @patient
 @given(st.one_of(st.sampled_from(["elementwise_add", "hgemm_v3"]), anything),
-       st.dictionaries(st.sampled_from(["m", "n", "a", "seed", "grid", "dtype", "ptx", "device"]), anything, max_size=3))
+       st.dictionaries(st.sampled_from(["m", "n", "a", "seed", "grid", "dtype", "ptx", "device", "check"]), anything, max_size=3))
 def test_kernels_of_the_catalog(name, options):
     for size in ("m", "n"):
         if isinstance(options.get(size), int) and options[size] > 64:
             options[size] = 64
-    answer(ts.run, name, **{"m": 16, "n": 16, "max_instructions": 100000, "check": False, **options})
+    answer(ts.run, name, **{"m": 16, "n": 16, "max_instructions": 100000, **options})
 
 
 # --- and what is right is right ---
