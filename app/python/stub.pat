@@ -6,3 +6,11 @@ _tilescope.__prefix__:
     TupleLike = Union[int, "Int", None, tuple, list, str]
     Value = Any
     __version__: str
+    class Error(ValueError):
+        """What was asked for is refused; the sentence says why, and what would work."""
+    class Fault(Error):
+        """The kernel did what a chip refuses, hangs on or surely corrupts."""
+        run: "Run"
+    class Hazard(Error):
+        """With strict=True: the kernel relied on what PTX does not promise."""
+        run: "Run"

@@ -2,6 +2,7 @@
 
 import array
 import gc
+import pathlib
 import resource
 import signal
 import threading
@@ -273,3 +274,45 @@ def test_kernels_of_the_catalog():
 def test_kernels_that_cannot_be(call, sentence):
     with pytest.raises(ts.Error, match=sentence):
         call()
+
+
+FAULTS = pathlib.Path(__file__).parents[2] / "docs/faults"
+
+
+def test_tensor_maps():
+    stored = np.arange(32, dtype=np.uint32).reshape(4, 8)  # what the kernel has in its tile
+    copy = FAULTS / "bad_coordinate/mended.ptx"
+    x = np.zeros((16, 16), np.uint32)
+    ts.launch(copy, 1, 32, [ts.TensorMap(x, box=(8, 4))], strict=True)
+    assert (x[:4, :8] == stored).all() and x.sum() == stored.sum()
+    part = np.zeros((16, 32), np.uint32)
+    ts.launch(copy, 1, 32, [ts.TensorMap(part[4:, 8:24], box=(8, 4))])
+    assert (part[4:8, 8:16] == stored).all() and part.sum() == stored.sum()
+    flat = np.zeros(256, np.uint32)
+    ts.launch(copy, 1, 32, [ts.TensorMap(flat, box=(8, 4), dims=(16, 16), strides=(64,), dtype="u32")])
+    assert (flat.reshape(16, 16) == x).all()
+
+
+@pytest.mark.parametrize(
+    "make, sentence",
+    [
+        (lambda x: ts.TensorMap(x, box=(8, 4), swizzle="7B"), "none, 32B, 64B, 128B"),
+        (lambda x: ts.TensorMap(x, box=(8, 4), interleave="7B"), "none, 16B or 32B"),
+        (lambda x: ts.TensorMap(x, box=(8, 4), oob="one"), "zero or nan"),
+        (lambda x: ts.TensorMap(x, box=(8, 4), dtype="f16"), "has 2 bytes, and elements of uint32 .16, 16. have 4"),
+        (lambda x: ts.TensorMap(x, box=(-8, 4)), "numbers from 0 to"),
+        (lambda x: ts.TensorMap(x[:, ::2], box=(8, 4)), "needs neighbours there"),
+        (lambda x: ts.TensorMap(x[::-1], box=(8, 4)), "negative stride"),
+        (lambda x: ts.TensorMap(3, box=(8, 4)), "is no array"),
+        (lambda x: ts.TensorMap(x, box=(8,)), "box"),
+        (lambda x: ts.TensorMap(x[:, :15], box=(8, 300)), "box"),
+    ],
+)
+def test_tensor_maps_that_cannot_be(make, sentence):
+    with pytest.raises(ts.Error, match=sentence):
+        ts.launch(FAULTS / "bad_coordinate/mended.ptx", 1, 32, [make(np.zeros((16, 16), np.uint32))])
+
+
+def test_a_tensor_map_needs_its_parameter(module):
+    with pytest.raises(ts.Error, match="has 8 bytes, and a tensor map needs 128"):
+        module.launch(1, 1, [ts.TensorMap(np.zeros((16, 16), np.float32), box=(8, 4)), 1, 1], entry="add")
