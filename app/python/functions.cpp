@@ -15,7 +15,7 @@ namespace tilescope::python {
 namespace {
 
 // Arguments as the parser would make them; words stay text.
-Value value_called(const language::Function& function, nb::args given) {
+Evaluated value_called(const language::Function& function, nb::args given) {
   language::Arguments arguments(given.size());
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (i < function.kinds.size() && function.kinds[i] == 'W') {
@@ -28,7 +28,7 @@ Value value_called(const language::Function& function, nb::args given) {
       arguments[i].value = value_of(given[i]);
     }
   }
-  return taken(language::call(function, std::move(arguments), 0, 0));
+  return language::call(function, std::move(arguments), 0, 0);
 }
 
 // What a parameter takes, by its letter in Function::kinds.
@@ -124,7 +124,7 @@ nb::object evaluated(const std::string& expression, nb::kwargs names) {
 }  // namespace
 
 Value called(std::string_view name, nb::args arguments) {
-  return value_called(*language::find_function(name), arguments);
+  return taken(value_called(*language::find_function(name), arguments));
 }
 
 void define_functions(nb::module_& module) {
@@ -150,7 +150,11 @@ Error: what is wrong or refused, and where.)doc");
     const language::Function* function = language::find_function(help.name);
     module.def(
         kept(std::string(help.name)),
-        [function](nb::args given) { return object_of(value_called(*function, given)); },
+        [function](nb::args given) -> nb::object {
+          const Evaluated result = value_called(*function, given);
+          if (const Value* value = std::get_if<Value>(&result)) return object_of(*value);
+          refuse(std::get<Problem>(result).sentence);
+        },
         nb::sig(kept(signature_of(*function))), kept(about_function(*function)));
   }
 }
