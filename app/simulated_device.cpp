@@ -231,6 +231,11 @@ DriverResult SimulatedDevice::launch(const Request& request) {
   options.races = outline.checked;
   options.clocked = options.clocked && outline.checked;
   options.logs_accesses = order_.has_streams();
+  // Its blocks wait for each other: all are there, as the driver has found room for them, whatever
+  // registers their PTX seems to need.
+  if (request.cooperative) {
+    options.resident_blocks = static_cast<std::uint32_t>(request.grid.count());
+  }
   Launch how;
   how.entry = request.entry;
   how.grid = request.grid;

@@ -80,6 +80,23 @@ constexpr const char* text = R"(
   st.global.u32 [%rd3], %r3;
   ret;
 }
+.visible .entry all_meet(.param .u64 data, .param .u32 blocks) .maxnreg 64 {
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<2>;
+  .reg .pred %p;
+  ld.param.u64 %rd1, [data];
+  ld.param.u32 %r1, [blocks];
+  mov.u32 %r2, %tid.x;
+  setp.ne.u32 %p, %r2, 0;
+  @%p bra DONE;
+  atom.add.release.gpu.global.u32 %r3, [%rd1], 1;
+WAIT:
+  ld.acquire.gpu.global.u32 %r3, [%rd1];
+  setp.lt.u32 %p, %r3, %r1;
+  @%p bra WAIT;
+DONE:
+  ret;
+}
 )";
 
 class Simulated : public ::testing::Test {
@@ -139,6 +156,26 @@ TEST_F(Simulated, LaunchesFollowEachOther) {
   EXPECT_EQ(word(b + 64), 0u);
   EXPECT_EQ(device_->launches(), 3u);
   EXPECT_EQ(device_->kernels().at("add").launches, 2u);
+}
+
+// Two of 1,024 threads on each SM, though the registers that this kernel may have leave room for
+// one: the driver has said that all fit.
+TEST_F(Simulated, BlocksOfACooperativeLaunchAreAllThere) {
+  device();
+  const std::uint64_t counter = buffer(1);
+  const std::uint32_t blocks = 2 * device_->description().processors;
+  SimulatedDevice::Request request;
+  request.module = module_;
+  request.entry = "all_meet";
+  request.grid.x = blocks;
+  request.block.x = 1024;
+  request.cooperative = true;
+  request.parameters.resize(12);
+  std::memcpy(request.parameters.data(), &counter, sizeof counter);
+  std::memcpy(&request.parameters[8], &blocks, sizeof blocks);
+  EXPECT_EQ(device_->launch(request), DriverResult::success);
+  EXPECT_EQ(told("endless_loop") + told("deadlock"), 0u);
+  EXPECT_EQ(word(counter), blocks);
 }
 
 TEST_F(Simulated, AfterAFaultAllAnswerIt) {
