@@ -148,6 +148,7 @@ void release(Model& machine, Block& block, Mbarrier& b, const Signal& what, Acto
   }
   Observer& me = machine.member(block, home.rank)->order.of(who.thread / 32);
   by.lanes = u32{1} << who.thread % 32;
+  machine.lanes_tell = true;
   me.arrive(b.arriving, what.releases, what.scope, by);
 }
 

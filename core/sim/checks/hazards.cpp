@@ -274,7 +274,7 @@ bool note(Core& x, Shadow& shadow, const Accessed& memory, const MemoryAccess& a
           OfLanes& of_lanes, bool& repeats) {
   const Observer& me = observer(x);
   LanesAccess lanes;
-  if (a.by_lane) lanes = {a.mask, a.bytes, a.offsets, a.run};
+  if (a.by_lane) lanes = {a.mask, a.bytes, a.offsets, a.run, x.machine->lanes_tell};
   // One reference is all that a std::function holds without memory of its own.
   const struct {
     const Core& x;
@@ -301,10 +301,12 @@ bool note(Core& x, Shadow& shadow, const Accessed& memory, const MemoryAccess& a
     }
   }
   pass.races_within(of_lanes.within);
-  of_lanes.untold = pass.untold(of_lanes.told, [&](Agent agent, std::uint32_t theirs,
-                                                   std::uint32_t turn, std::uint32_t epoch) {
-    return untold(x, me, agent, theirs, turn, epoch);
-  });
+  if (lanes.may_be_untold) {
+    of_lanes.untold = pass.untold(of_lanes.told, [&](Agent agent, std::uint32_t theirs,
+                                                     std::uint32_t turn, std::uint32_t epoch) {
+      return untold(x, me, agent, theirs, turn, epoch);
+    });
+  }
   repeats = pass.repeats();
   if (!races && !repeats) return false;
   out = conflict_of(*x.machine, me, pass.other(), pass.at());

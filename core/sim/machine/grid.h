@@ -52,8 +52,9 @@ struct Grid {
   // that synchronise, by address.
   Completions completions;
   std::map<std::uint64_t, Token> flags;
-  std::vector<Shadow> accesses;       // of the regions that are watched
-  std::optional<OrderLog> order_log;  // with Options::logs_order
+  bool lanes_tell = false;       // some lanes of a warp have told something for themselves alone
+  std::vector<Shadow> accesses;  // of the regions that are watched
+  std::optional<OrderLog> order_log;                               // with Options::logs_order
   std::map<std::uint64_t, std::vector<FlagAccess>> flag_accesses;  // with it: of each flag, by warp
   std::optional<AccessLog> access_log;                             // with Options::logs_accesses
   std::vector<bool> unread_waits;                 // by instruction (core/sim/checks/unread.h)

@@ -560,7 +560,9 @@ void watch_access(Core& x, const Code& c, Shadow::Kind kind, Region& region, Mas
         }
       }
       Token& flag = shared ? owner.order.flags[offsets[lane]] : x.machine->flags[address];
-      meet_at(observer(x), flag, place, kind, i, access.scope, deed(x, lane, access.mask));
+      const Deed by = deed(x, lane, access.mask);
+      if (kind != Shadow::Kind::read && by.lanes != ~0u) x.machine->lanes_tell = true;
+      meet_at(observer(x), flag, place, kind, i, access.scope, by);
       if (asked == Asked::found) log();  // now it has seen who wrote that
     }
   }

@@ -122,7 +122,7 @@ bool Shadow::Pass::is_ordered(const Touch& earlier) {
     if (!earlier.lanes || !lanes_.mask) return true;
     if (own) {
       note_own(earlier);
-    } else if (earlier.kind == Kind::write) {
+    } else if (lanes_.may_be_untold && earlier.kind == Kind::write) {
       note_told(earlier);
     }
     return true;

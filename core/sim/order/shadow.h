@@ -56,6 +56,7 @@ struct LanesAccess {
   std::uint32_t mask = 0, bytes = 0;
   const std::uint64_t* offsets = nullptr;                  // of each lane
   bool run = false;                                        // all 32, side by side
+  bool may_be_untold = false;                              // Pass::untold() will be asked
   const std::function<bool()>* stores_the_same = nullptr;  // null: no
 };
 
