@@ -67,7 +67,7 @@ class Program:
 
 
 BY_EXIT = "its exit code"                        # says whether its own check has passed
-PASSED = r"(?i)test passed|result = pass|: pass\b|passed!|\bpass(ed)?\b|success|OK\b"
+PASSED = r"(?i)test passed|result = pass|: pass\b|passed!|\bpass(ed)?\b|success|succeeded|OK\b"
 ALL: list[Program] = []
 
 
