@@ -161,7 +161,9 @@ TEST_F(Simulated, LaunchesFollowEachOther) {
 // Two of 1,024 threads on each SM, though the registers that this kernel may have leave room for
 // one: the driver has said that all fit.
 TEST_F(Simulated, BlocksOfACooperativeLaunchAreAllThere) {
-  device();
+  ExecOptions options;
+  options.order.device.processors = 8;
+  device(std::move(options));
   const std::uint64_t counter = buffer(1);
   const std::uint32_t blocks = 2 * device_->description().processors;
   SimulatedDevice::Request request;

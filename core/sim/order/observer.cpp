@@ -183,43 +183,49 @@ void Observer::acquire(const Token& token, Scope scope, Deed by, std::uint64_t p
   if (place && !offered_.empty()) {
     take_offered(scope, [&](const Offered& o) { return o.place == place; });
   }
-  const std::uint64_t before = taken_before(scope, false, place);
+  const bool alone = by.lanes != ~0u;
+  const std::uint64_t before = taken_before(scope, false, place, alone);
   for (const Released& part : token.parts) {
-    // What some lanes have taken alone the others take now.
-    if (part.stamp <= before && !(alone_.lanes && by.lanes == ~0u)) continue;
+    if (part.stamp <= before) continue;
     const Doubt why = doubt_of(part, home_, scope);
     if (why == Doubt::none) {
-      take(part, by.lanes == ~0u);
+      take(part, !alone);
     } else {
       take_likely(part, scope, why, by);
     }
   }
-  keep_taken(token, scope, false, place);
+  keep_taken(token, scope, false, place, alone);
 }
 
-std::uint64_t Observer::taken_before(Scope scope, bool relaxed, std::uint64_t place) const {
+// What some lanes have taken alone all of them take anew.
+std::uint64_t Observer::taken_before(Scope scope, bool relaxed, std::uint64_t place,
+                                     bool alone) const {
   if (!place) return 0;
   const auto known = std::find_if(taken_.begin(), taken_.end(), [&](const Taken& t) {
     return t.place == place && t.scope == scope && t.relaxed == relaxed;
   });
-  return known != taken_.end() && known->forgotten == forgotten_ ? known->stamp : 0;
+  const bool counts =
+      known != taken_.end() && known->forgotten == forgotten_ && (alone || !known->alone);
+  return counts ? known->stamp : 0;
 }
 
-void Observer::keep_taken(const Token& token, Scope scope, bool relaxed, std::uint64_t place) {
+void Observer::keep_taken(const Token& token, Scope scope, bool relaxed, std::uint64_t place,
+                          bool alone) {
   if (!place) return;
   const auto known = std::find_if(taken_.begin(), taken_.end(), [&](const Taken& t) {
     return t.place == place && t.scope == scope && t.relaxed == relaxed;
   });
   if (known != taken_.end()) {
     known->stamp = token.stamp, known->forgotten = forgotten_;
+    known->alone = alone;
     return;
   }
   if (taken_.size() == most_taken) taken_.pop_back();
-  taken_.insert(taken_.begin(), {place, token.stamp, forgotten_, scope, relaxed});
+  taken_.insert(taken_.begin(), {place, token.stamp, forgotten_, scope, relaxed, alone});
 }
 
 void Observer::acquire_relaxed(const Token& token, Scope scope, Deed by, std::uint64_t place) {
-  const std::uint64_t before = taken_before(scope, true, place);
+  const std::uint64_t before = taken_before(scope, true, place, true);
   for (const Released& part : token.parts) {
     if (part.stamp <= before) continue;
     const Doubt why = doubt_of(part, home_, scope);
@@ -235,7 +241,7 @@ void Observer::acquire_relaxed(const Token& token, Scope scope, Deed by, std::ui
       known->part.view.join(part.view);
     }
   }
-  keep_taken(token, scope, true, place);
+  keep_taken(token, scope, true, place, true);
 }
 
 // The last operation of an acquire pattern has this scope, which counts, too.

@@ -279,6 +279,7 @@ class Observer {
     std::uint64_t place = 0, stamp = 0, forgotten = 0;
     Scope scope = Scope::cta;
     bool relaxed = false;
+    bool alone = false;  // by some lanes for themselves
   };
   struct ProxyFence {
     std::uint32_t epoch, lanes;
@@ -294,9 +295,9 @@ class Observer {
   };
 
   // The stamp of what it took there the last time, and still knows how.
-  std::uint64_t taken_before(Scope scope, bool relaxed, std::uint64_t place) const;
+  std::uint64_t taken_before(Scope scope, bool relaxed, std::uint64_t place, bool alone) const;
   // It has taken it.
-  void keep_taken(const Token& token, Scope scope, bool relaxed, std::uint64_t place);
+  void keep_taken(const Token& token, Scope scope, bool relaxed, std::uint64_t place, bool alone);
   void give(Token& token, Scope scope, Deed by, Doubt doubt) const;
   void take(const Released& part, bool by_all = true);
   template <class Which>
