@@ -15,4 +15,5 @@ NB_MODULE(_tilescope, module) {
   define_pictures(module);
   define_launches(module);
   define_kernels(module);
+  define_devices(module);
 }

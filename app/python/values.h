@@ -79,6 +79,7 @@ void define_functions(nb::module_& module);
 void define_pictures(nb::module_& module);
 void define_launches(nb::module_& module);
 void define_kernels(nb::module_& module);
+void define_devices(nb::module_& module);
 
 // Derived from Error; they have the run as `.run`.
 [[noreturn]] void raise_with_run(bool fault, const std::string& sentence, nb::object run);

@@ -1,0 +1,35 @@
+// The chips that are simulated, as Python asks for them.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "app/descriptions.h"
+#include "app/python/values.h"
+
+namespace tilescope::python {
+
+void define_devices(nb::module_& module) {
+  module.def(
+      "device",
+      [](const std::string& name) {
+        const DeviceDescription device = taken(device_described(name));
+        nb::dict out;
+        out["name"] = device.name;
+        out["capability"] = nb::make_tuple(device.major, device.minor);
+        out["processors"] = device.processors;
+        out["threads"] = device.threads;
+        out["shared"] = device.shared;
+        out["block_shared"] = device.block_shared;
+        out["registers"] = device.registers;
+        return out;
+      },
+      nb::arg("name"), nb::sig("def device(name: str) -> dict[str, Any]"),
+      "A chip that launch(..., device=name) simulates: its name, compute capability, processors "
+      "(SMs), and of each the\nthreads, bytes of shared memory and registers that it has room for; "
+      "block_shared: bytes that one CTA may have.\n\n"
+      ">>> import tilescope as ts\n"
+      ">>> ts.device(\"h200\")[\"processors\"], ts.device(\"h200\")[\"capability\"]\n"
+      "(132, (9, 0))\n\n"
+      "Error: there is no such chip.");
+}
+
+}  // namespace tilescope::python
