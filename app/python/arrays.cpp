@@ -133,8 +133,8 @@ std::vector<std::byte> HostArray::packed() const {
   return out;
 }
 
-std::size_t HostMemory::add(HostArray array, std::string name) {
-  arrays_.push_back({std::move(array), std::move(name)});
+std::size_t HostMemory::add(HostArray array, std::string name, bool in_place) {
+  arrays_.push_back({std::move(array), std::move(name), in_place});
   return arrays_.size() - 1;
 }
 
@@ -151,11 +151,13 @@ std::optional<Error> HostMemory::copy_in(sim::DeviceMemory& memory) {
     if (array.bytes() == 0) continue;
     std::byte* const end = array.begin() + array.bytes();
     if (stretches_.empty() || array.begin() >= stretches_.back().end) {
-      stretches_.push_back({array.begin(), end, 0, array.read_only(), named.name, array.text()});
+      stretches_.push_back({array.begin(), end, 0, array.read_only(), named.in_place, named.name,
+                            array.text()});
     } else {
       Stretch& last = stretches_.back();
       // The same memory by two names: who may write may write.
       last.read_only = last.read_only && array.read_only();
+      last.in_place = last.in_place || named.in_place;
       last.end = std::max(last.end, end);
       last.name += " and " + named.name;
     }
@@ -169,7 +171,19 @@ std::optional<Error> HostMemory::copy_in(sim::DeviceMemory& memory) {
                  ""};
   }
   for (Stretch& s : stretches_) {
-    s.address = memory.allocate(std::vector<std::byte>(s.begin, s.end), s.name);
+    if (!s.in_place) continue;
+    s.address = reinterpret_cast<std::uint64_t>(s.begin);
+    if (!memory.place(sim::Region(sim::Region::Kind::buffer, s.name, s.address,
+                                  std::vector<std::byte>(s.begin, s.end)))) {
+      return Error{ErrorKind::mismatch,
+                   fmt::format("{} ({}) lies at {:#x} on the host, where a variable of the module "
+                               "is in the kernel's memory: a copy of the array lies elsewhere.",
+                               s.name, s.about, s.address),
+                   ""};
+    }
+  }
+  for (Stretch& s : stretches_) {
+    if (!s.in_place) s.address = memory.allocate(std::vector<std::byte>(s.begin, s.end), s.name);
     if (sim::Region* const region = memory.find(s.address)) region->about = s.about;
   }
   return std::nullopt;

@@ -60,8 +60,9 @@ class HostArray {
 // The arrays of a launch.
 class HostMemory {
  public:
-  // Numbered in this order; `name`: what sentences call it.
-  std::size_t add(HostArray array, std::string name);
+  // Numbered in this order; `name`: what sentences call it. `in_place`: the kernel has it at the
+  // host's own address, since another array holds that as a pointer.
+  std::size_t add(HostArray array, std::string name, bool in_place = false);
   const HostArray& array(std::size_t number) const { return arrays_[number].array; }
 
   // Allocates and copies in. Refused where there is no room, or an array's memory is partly
@@ -76,7 +77,7 @@ class HostMemory {
   struct Stretch {
     std::byte *begin = nullptr, *end = nullptr;
     std::uint64_t address = 0;
-    bool read_only = false;
+    bool read_only = false, in_place = false;
     std::string name, about;
   };
   const std::vector<Stretch>& stretches() const { return stretches_; }
@@ -85,6 +86,7 @@ class HostMemory {
   struct Named {
     HostArray array;
     std::string name;
+    bool in_place = false;
     std::size_t stretch = 0;
   };
   std::vector<Named> arrays_;

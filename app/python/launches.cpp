@@ -108,7 +108,22 @@ struct LaunchRequest {
   Launch launch;
   Settings settings;
   Order order;
+  nb::object memory;  // arrays that are reached by pointers in others; or None
 };
+
+// Arrays that no parameter points to, but what a kernel loads from memory does.
+void add_reached(HostMemory& host, nb::handle memory) {
+  if (memory.is_none()) return;
+  if (!PyTuple_Check(memory.ptr()) && !PyList_Check(memory.ptr())) {
+    refuse(fmt::format("memory={}: a list or tuple of arrays is needed.", about(memory)));
+  }
+  std::size_t i = 0;
+  for (const nb::handle each : nb::iter(memory)) {
+    std::optional<HostArray> array = HostArray::of(each);
+    if (!array) refuse(fmt::format("memory[{}]={}: an array is needed.", i, about(each)));
+    host.add(std::move(*array), fmt::format("memory[{}]", i++), true);
+  }
+}
 
 nb::object launch_on(LoadedModule& loaded, LaunchRequest request, nb::handle given) {
   const ptx::Function* const entry = taken(loaded.module->entry(request.launch.entry));
@@ -116,6 +131,7 @@ nb::object launch_on(LoadedModule& loaded, LaunchRequest request, nb::handle giv
   HostMemory host;
   Parameters parameters(*entry, host);
   parameters.take(given);
+  add_reached(host, request.memory);
   const auto workers = workers_for(request.settings, loaded.ptx());
   std::optional<sim::Recorder> recorder;
   if (request.settings.record) {
@@ -181,11 +197,12 @@ nb::object launch(LoadedModule& loaded, nb::handle grid, nb::handle block, nb::h
       refuse(fmt::format("entry={}: a kernel's name is needed.", about(entry)));
     request.launch.entry = text_in(entry);
   }
+  request.memory = take("memory");
   request.settings = take_settings(words);
   if (words.size() != 0) {
     const std::string name = str_of(words.keys()[0]);
     refuse(fmt::format(
-        "launch() has no {}=; it takes cluster, dynamic_smem, entry, strict, device, schedule, "
+        "launch() has no {}=; it takes cluster, dynamic_smem, entry, memory, strict, device, schedule, "
         "lazy, numerics, threads, max_instructions, suppressions and record.",
         name));
   }
@@ -197,7 +214,8 @@ std::string launch_signature(const char* begin) {
   return fmt::format(
       "{}grid: int | tuple, block: int | tuple, args: Sequence[Any] = (), *, cluster: int | tuple "
       "| "
-      "None = None, dynamic_smem: int = 0, entry: str | None = None, {}) -> Run",
+      "None = None, dynamic_smem: int = 0, entry: str | None = None, memory: Sequence[Any] | None = "
+      "None, {}) -> Run",
       begin, settings_signature);
 }
 
@@ -211,6 +229,8 @@ std::string launch_help(const char* begin) {
       "parameter is;\n"
       "None is a null pointer, bytes are a struct, a TensorMap is one.\n"
       "entry: which kernel of the PTX, its name or a unique part of it.\n"
+      "memory: arrays that the kernel reaches by pointers it loads: it has them at their own "
+      "addresses.\n"
       "{}\n\n"
       "Fault: the kernel faulted; arrays are as they were at that moment. Error: what does not "
       "fit.",
