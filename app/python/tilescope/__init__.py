@@ -12,3 +12,12 @@ from ._tilescope import *  # noqa: F401,F403
 from ._tilescope import _, __version__  # noqa: F401
 
 __all__ = [name for name in dir(_tilescope) if not name.startswith("_")]
+
+
+def __getattr__(name):
+    # Front ends import what they are for: only who asks for one waits for that.
+    if name == "triton":
+        import importlib
+
+        return importlib.import_module(".triton", __name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,381 @@
+"""Triton's kernels on the simulator: its tutorials adapted to NumPy, each compared with NumPy's own result; and what is
+around them: autotuning, descriptors, reports with the line of the source, wrong uses."""
+
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tilescope as ts
+
+triton = pytest.importorskip("triton", reason="Triton is not installed: `pip install triton`, and these tests run")
+tl = pytest.importorskip("triton.language")
+from triton.tools.tensor_descriptor import TensorDescriptor  # noqa: E402
+
+rng = np.random.default_rng(7)
+CHIPS = ("sm_80", "sm_90a", "sm_100a")
+TMA = ("sm_90a", "sm_100a")
+
+
+@pytest.fixture(autouse=True)
+def driver():
+    yield
+    ts.triton.deactivate()
+
+
+def normal(*shape, dtype=np.float32):
+    return rng.standard_normal(shape).astype(dtype)
+
+
+def wide(x):
+    return x.astype(np.float64)
+
+
+def close(got, want, tolerance):
+    np.testing.assert_allclose(wide(got), want, rtol=tolerance, atol=tolerance)
+
+
+# ---- Tutorials ----------------------------------------------------------------------------------
+
+
+@triton.jit
+def add_kernel(x, y, out, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    inside = at < n
+    tl.store(out + at, tl.load(x + at, mask=inside) + tl.load(y + at, mask=inside), mask=inside)
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_vector_add(chip):
+    ts.triton.activate(chip, strict=True)
+    x, y = normal(1000), normal(1000)
+    out = np.zeros(1000, np.float32)
+    add_kernel[lambda meta: (triton.cdiv(1000, meta["BLOCK"]),)](x, y, out, 1000, BLOCK=256)
+    assert (out == x + y).all()
+    assert ts.triton.last.time > 0 and ts.triton.last.blocks == 4 and ts.triton.reports == []
+
+
+@triton.jit
+def softmax_kernel(x, out, x_stride, out_stride, rows, columns, BLOCK: tl.constexpr):
+    for row in tl.range(tl.program_id(0), rows, tl.num_programs(0)):
+        at = tl.arange(0, BLOCK)
+        v = tl.load(x + row * x_stride + at, mask=at < columns, other=-float("inf"))
+        e = tl.exp(v - tl.max(v, axis=0))
+        tl.store(out + row * out_stride + at, e / tl.sum(e, axis=0), mask=at < columns)
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_fused_softmax(chip):
+    ts.triton.activate(chip, strict=True)
+    x = normal(23, 781)[:, :700]  # its rows do not lie close together
+    out = np.empty((23, 700), np.float32)
+    softmax_kernel[(8,)](x, out, x.strides[0] // 4, 700, 23, 700, BLOCK=1024, num_warps=8)
+    e = np.exp(wide(x) - wide(x).max(1, keepdims=True))
+    close(out, e / e.sum(1, keepdims=True), 1e-5)
+
+
+@triton.autotune(
+    configs=[
+        triton.Config({"BM": 32, "BN": 32, "BK": 16, "GROUP": 2}, num_stages=1, num_warps=1),
+        triton.Config({"BM": 64, "BN": 64, "BK": 32, "GROUP": 2}, num_stages=3, num_warps=4),
+    ],
+    key=["M", "N", "K"],
+)
+@triton.jit
+def matmul_kernel(a, b, c, M, N, K, sam, sak, sbk, sbn, scm, scn,
+                  BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
+    pid = tl.program_id(0)
+    rows, columns = tl.cdiv(M, BM), tl.cdiv(N, BN)
+    first = pid // (GROUP * columns) * GROUP
+    height = min(rows - first, GROUP)
+    m = first + pid % (GROUP * columns) % height
+    n = pid % (GROUP * columns) // height
+    om = (m * BM + tl.arange(0, BM)) % M
+    on = (n * BN + tl.arange(0, BN)) % N
+    ok = tl.arange(0, BK)
+    pa = a + om[:, None] * sam + ok[None, :] * sak
+    pb = b + ok[:, None] * sbk + on[None, :] * sbn
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, tl.cdiv(K, BK)):
+        va = tl.load(pa, mask=ok[None, :] < K - k * BK, other=0.0)
+        vb = tl.load(pb, mask=ok[:, None] < K - k * BK, other=0.0)
+        acc = tl.dot(va, vb, acc)
+        pa += BK * sak
+        pb += BK * sbk
+    cm, cn = m * BM + tl.arange(0, BM), n * BN + tl.arange(0, BN)
+    inside = (cm[:, None] < M) & (cn[None, :] < N)
+    tl.store(c + cm[:, None] * scm + cn[None, :] * scn, acc.to(c.dtype.element_ty), mask=inside)
+
+
+def matmul(a, b):
+    (m, k), n = a.shape, b.shape[1]
+    c = np.empty((m, n), np.float16)
+    strides = [step // x.itemsize for x in (a, b, c) for step in x.strides]
+    matmul_kernel[lambda meta: (triton.cdiv(m, meta["BM"]) * triton.cdiv(n, meta["BN"]),)](a, b, c, m, n, k, *strides)
+    return c
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_matmul_is_autotuned_by_predicted_time(chip):
+    matmul_kernel.cache.clear()
+    matmul_kernel.__dict__.pop("do_bench", None)
+    ts.triton.activate(chip)
+    a, b = normal(200, 136, dtype=np.float16), normal(264, 136, dtype=np.float16).T
+    close(matmul(a, b), wide(a) @ wide(b), 2e-2)
+    times = {config.kwargs["BM"]: time[0] for config, time in matmul_kernel.configs_timings.items()}
+    assert 0 < min(times.values()) and len(set(times.values())) == 2
+    assert times[matmul_kernel.best_config.kwargs["BM"]] == min(times.values())
+    assert ts.triton.last.time * 1e3 == pytest.approx(min(times.values()), rel=0.1)
+
+
+@triton.jit
+def dropout_kernel(x, out, n, p, seed, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    keep = tl.rand(seed, at) > p
+    tl.store(out + at, tl.where(keep, tl.load(x + at, mask=at < n) / (1 - p), 0.0), mask=at < n)
+
+
+def philox(seed, at):
+    """Philox 4x32-10 (Salmon et al., 2011) as tl.rand counts it: its first word as a number in [0, 1)."""
+    c = [at.astype(np.uint64)] + [np.zeros_like(at, np.uint64)] * 3
+    k, low, half = [np.uint64(seed), np.uint64(0)], np.uint64(0xFFFFFFFF), np.uint64(32)
+    for _ in range(10):
+        a, b = c[0] * np.uint64(0xD2511F53), c[2] * np.uint64(0xCD9E8D57)
+        c = [(b >> half) ^ c[1] ^ k[0], b & low, (a >> half) ^ c[3] ^ k[1], a & low]
+        k = [(k[0] + np.uint64(0x9E3779B9)) & low, (k[1] + np.uint64(0xBB67AE85)) & low]
+    word = c[0].astype(np.uint32).view(np.int32)
+    return np.where(word < 0, -word - 1, word).astype(np.float32) * np.float32(4.6566127342e-10)
+
+
+def test_dropout():
+    ts.triton.activate("sm_80", strict=True)
+    x, out = normal(1000), np.empty(1000, np.float32)
+    dropout_kernel[(4,)](x, out, 1000, 0.3, 123, BLOCK=256)
+    keep = philox(123, np.arange(1000)) > np.float32(0.3)
+    assert 600 < keep.sum() < 800
+    close(out, np.where(keep, wide(x) / 0.7, 0), 1e-5)
+
+
+@triton.jit
+def layer_norm_kernel(x, w, b, out, mean, rstd, n, eps, BLOCK: tl.constexpr):
+    row, at = tl.program_id(0), tl.arange(0, BLOCK)
+    v = tl.load(x + row * n + at, mask=at < n, other=0.0).to(tl.float32)
+    m = tl.sum(v, axis=0) / n
+    d = tl.where(at < n, v - m, 0.0)
+    r = 1 / tl.sqrt(tl.sum(d * d, axis=0) / n + eps)
+    tl.store(mean + row, m)
+    tl.store(rstd + row, r)
+    y = d * r * tl.load(w + at, mask=at < n) + tl.load(b + at, mask=at < n)
+    tl.store(out + row * n + at, y, mask=at < n)
+
+
+@triton.jit
+def layer_norm_weights_kernel(x, dy, mean, rstd, dw, lock, n, GROUPS: tl.constexpr, BLOCK: tl.constexpr):
+    row, at = tl.program_id(0), tl.arange(0, BLOCK)
+    group = row % GROUPS
+    v = tl.load(x + row * n + at, mask=at < n, other=0.0).to(tl.float32)
+    part = tl.load(dy + row * n + at, mask=at < n, other=0.0) * (v - tl.load(mean + row)) * tl.load(rstd + row)
+    while tl.atomic_cas(lock + group, 0, 1) == 1:
+        pass
+    tl.store(dw + group * n + at, part + tl.load(dw + group * n + at, mask=at < n), mask=at < n)
+    tl.debug_barrier()
+    tl.atomic_xchg(lock + group, 0)
+
+
+@pytest.mark.parametrize("chip", ("sm_80", "sm_90a"))
+def test_layer_norm(chip):
+    ts.triton.activate(chip)
+    x, w, b, dy = normal(16, 500, dtype=np.float16), normal(500), normal(500), normal(16, 500)
+    out, mean, rstd = np.empty_like(x), np.empty(16, np.float32), np.empty(16, np.float32)
+    layer_norm_kernel[(16,)](x, w, b, out, mean, rstd, 500, 1e-5, BLOCK=512)
+    v = wide(x)
+    deviation = np.sqrt(v.var(1, keepdims=True) + 1e-5)
+    close(out, (v - v.mean(1, keepdims=True)) / deviation * w + b, 4e-3)
+    dw, lock = np.zeros((4, 500), np.float32), np.zeros(4, np.int32)
+    layer_norm_weights_kernel[(16,)](x, dy, mean, rstd, dw, lock, 500, GROUPS=4, BLOCK=512)
+    close(dw.sum(0), (dy * (v - v.mean(1, keepdims=True)) / deviation).sum(0), 1e-3)
+    assert (lock == 0).all()
+
+
+@triton.jit
+def attention_kernel(q, k, v, out, scale, N, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, CAUSAL: tl.constexpr):
+    start, head = tl.program_id(0) * BM, tl.program_id(1) * N * D
+    om, on, od = start + tl.arange(0, BM), tl.arange(0, BN), tl.arange(0, D)
+    vq = tl.load(q + head + om[:, None] * D + od[None, :])
+    top = tl.full([BM], -float("inf"), tl.float32)
+    total = tl.zeros([BM], tl.float32)
+    acc = tl.zeros([BM, D], tl.float32)
+    for n in range(0, start + BM if CAUSAL else N, BN):
+        s = tl.dot(vq, tl.load(k + head + (n + on[:, None]) * D + od[None, :]).T) * (scale * 1.44269504)
+        if CAUSAL:
+            s = tl.where(om[:, None] >= n + on[None, :], s, -1.0e6)
+        new = tl.maximum(top, tl.max(s, 1))
+        p = tl.math.exp2(s - new[:, None])
+        shrink = tl.math.exp2(top - new)
+        total = total * shrink + tl.sum(p, 1)
+        acc = tl.dot(p.to(tl.float16), tl.load(v + head + (n + on[:, None]) * D + od[None, :]), acc * shrink[:, None])
+        top = new
+    tl.store(out + head + om[:, None] * D + od[None, :], (acc / total[:, None]).to(tl.float16))
+
+
+def attended(q, k, v, causal):
+    s = np.einsum("hmd,hnd->hmn", wide(q), wide(k)) * q.shape[-1] ** -0.5
+    if causal:
+        s = np.where(np.tri(q.shape[1], dtype=bool), s, -np.inf)
+    p = np.exp(s - s.max(-1, keepdims=True))
+    return np.einsum("hmn,hnd->hmd", p / p.sum(-1, keepdims=True), wide(v))
+
+
+@pytest.mark.parametrize("chip, causal", [("sm_80", True), ("sm_90a", False), ("sm_90a", True), ("sm_100a", True)])
+def test_attention(chip, causal):
+    ts.triton.activate(chip)
+    q, k, v = (normal(2, 128, 64, dtype=np.float16) for _ in range(3))
+    out = np.empty_like(q)
+    attention_kernel[(2, 2)](q, k, v, out, 64**-0.5, 128, D=64, BM=64, BN=32, CAUSAL=causal, num_stages=2)
+    close(out, attended(q, k, v, causal), 1e-2)
+
+
+@triton.jit
+def attention_descriptor_kernel(q, k, v, out, scale, N, D: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr,
+                                SPECIALIZE: tl.constexpr):
+    head = tl.program_id(1) * N
+    start = head + tl.program_id(0) * BM
+    vq = q.load([start, 0])
+    top = tl.full([BM], -float("inf"), tl.float32)
+    total = tl.zeros([BM], tl.float32)
+    acc = tl.zeros([BM, D], tl.float32)
+    for n in tl.range(0, N, BN, warp_specialize=SPECIALIZE):
+        s = tl.dot(vq, k.load([head + n, 0]).T) * (scale * 1.44269504)
+        new = tl.maximum(top, tl.max(s, 1))
+        p = tl.math.exp2(s - new[:, None])
+        shrink = tl.math.exp2(top - new)
+        total = total * shrink + tl.sum(p, 1)
+        acc = tl.dot(p.to(tl.float16), v.load([head + n, 0]), acc * shrink[:, None])
+        top = new
+    out.store([start, 0], (acc / total[:, None]).to(tl.float16))
+
+
+@pytest.mark.parametrize("chip, specialize", [("sm_90a", False), ("sm_100a", False), ("sm_100a", True)])
+def test_attention_with_descriptors(chip, specialize):
+    ts.triton.activate(chip)
+    q, k, v = (normal(2, 256, 64, dtype=np.float16) for _ in range(3))
+    out = np.empty_like(q)
+    maps = [TensorDescriptor.from_tensor(t.reshape(512, 64), [rows, 64]) for t, rows in ((q, 128), (k, 64), (v, 64), (out, 128))]
+    attention_descriptor_kernel[(2, 2)](*maps, 64**-0.5, 256, D=64, BM=128, BN=64, SPECIALIZE=specialize, num_stages=2)
+    close(out, attended(q, k, v, False), 1e-2)
+
+
+@triton.jit
+def grouped_kernel(pa, pb, pc, sizes, count, SMS: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    tile = tl.program_id(0)
+    end = 0
+    for g in range(count):
+        m, n, k = tl.load(sizes + 3 * g), tl.load(sizes + 3 * g + 1), tl.load(sizes + 3 * g + 2)
+        columns = tl.cdiv(n, BN)
+        tiles = tl.cdiv(m, BM) * columns
+        while tile >= end and tile < end + tiles:
+            a = tl.load(pa + g).to(tl.pointer_type(tl.float16))
+            b = tl.load(pb + g).to(tl.pointer_type(tl.float16))
+            c = tl.load(pc + g).to(tl.pointer_type(tl.float16))
+            om = (tile - end) // columns * BM + tl.arange(0, BM)
+            on = (tile - end) % columns * BN + tl.arange(0, BN)
+            ok = tl.arange(0, BK)
+            acc = tl.zeros((BM, BN), tl.float32)
+            for i in range(0, k, BK):
+                va = tl.load(a + om[:, None] * k + i + ok[None, :])
+                acc = tl.dot(va, tl.load(b + (i + ok[:, None]) * n + on[None, :]), acc)
+            tl.store(c + om[:, None] * n + on[None, :], acc.to(tl.float16))
+            tile += SMS
+        end += tiles
+
+
+@pytest.mark.parametrize("chip", ("sm_80", "sm_100a"))
+def test_grouped_gemm(chip):
+    ts.triton.activate(chip)
+    sizes = np.array([(128, 128, 64), (64, 192, 128), (192, 64, 64)], np.int32)
+    a = [normal(m, k, dtype=np.float16) for m, n, k in sizes]
+    b = [normal(k, n, dtype=np.float16) for m, n, k in sizes]
+    c = [np.empty((m, n), np.float16) for m, n, k in sizes]
+    lists = [ts.triton.pointers(each) for each in (a, b, c)]
+    grouped_kernel[(4,)](*lists, sizes, len(sizes), SMS=4, BM=64, BN=64, BK=32)
+    for x, y, z in zip(a, b, c):
+        close(z, wide(x) @ wide(y), 1e-2)
+
+
+@triton.jit
+def persistent_kernel(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr,
+                      FLATTEN: tl.constexpr, SPECIALIZE: tl.constexpr):
+    columns = tl.cdiv(N, BN)
+    for tile in tl.range(tl.program_id(0), tl.cdiv(M, BM) * columns, tl.num_programs(0), flatten=FLATTEN,
+                         warp_specialize=SPECIALIZE):
+        m, n = tile // columns * BM, tile % columns * BN
+        acc = tl.zeros((BM, BN), tl.float32)
+        for k in range(0, K, BK):
+            acc = tl.dot(a.load([m, k]), b.load([n, k]).T, acc)
+        c.store([m, n], acc.to(tl.float16))
+
+
+@pytest.mark.parametrize("chip, specialize", [("sm_80", False), ("sm_90a", False), ("sm_100a", False), ("sm_100a", True)])
+def test_persistent_matmul_with_descriptors(chip, specialize):
+    ts.triton.activate(chip)
+    a, b, c = normal(200, 128, dtype=np.float16), normal(264, 128, dtype=np.float16), np.empty((200, 264), np.float16)
+    size = 64 if chip == "sm_80" else 128
+    a_map, b_map = (TensorDescriptor.from_tensor(x, [size, 64]) for x in (a, b))
+    c_map = TensorDescriptor(c, c.shape, [264, 1], [size, size])
+    persistent_kernel[(4,)](a_map, b_map, c_map, 200, 264, 128, BM=size, BN=size, BK=64, FLATTEN=chip == "sm_100a",
+                            SPECIALIZE=specialize, num_stages=3)
+    close(c, wide(a) @ wide(b).T, 1e-2)
+
+
+@triton.jit
+def device_descriptor_kernel(a, b, c, M, N, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    da = tl.make_tensor_descriptor(a, shape=[M, K], strides=[K, 1], block_shape=[BM, BK])
+    db = tl.make_tensor_descriptor(b, shape=[N, K], strides=[K, 1], block_shape=[BN, BK])
+    dc = tl.make_tensor_descriptor(c, shape=[M, N], strides=[N, 1], block_shape=[BM, BN])
+    m, n = tl.program_id(0) * BM, tl.program_id(1) * BN
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, K, BK):
+        acc = tl.dot(da.load([m, k]), db.load([n, k]).T, acc)
+    dc.store([m, n], acc.to(tl.float16))
+
+
+@pytest.mark.parametrize("chip", TMA)
+def test_descriptors_made_by_the_kernel(chip):
+    ts.triton.activate(chip)
+    a, b, c = normal(256, 128, dtype=np.float16), normal(128, 128, dtype=np.float16), np.empty((256, 128), np.float16)
+    device_descriptor_kernel[(2, 1)](a, b, c, 256, 128, 128, BM=128, BN=128, BK=64)  # its scratch needs no allocator
+    close(c, wide(a) @ wide(b).T, 1e-2)
+
+
+@triton.jit
+def scaled_kernel(a, b, c, sa, sb, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr, TYPE: tl.constexpr, PACK: tl.constexpr):
+    om, on = tl.arange(0, M), tl.arange(0, N)
+    ok, os = tl.arange(0, K // PACK), tl.arange(0, K // 32)
+    va = tl.load(a + om[:, None] * (K // PACK) + ok[None, :])
+    vb = tl.load(b + on[:, None] * (K // PACK) + ok[None, :])
+    xa = tl.load(sa + om[:, None] * (K // 32) + os[None, :])
+    xb = tl.load(sb + on[:, None] * (K // 32) + os[None, :])
+    tl.store(c + om[:, None] * N + on[None, :], tl.dot_scaled(va, xa, TYPE, vb.T, xb, TYPE))
+
+
+E2M1 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
+E4M3 = np.array([(-1) ** (i >> 7) * (2.0**-6 * (i & 7) / 8 if i >> 3 & 15 == 0 else 2.0 ** ((i >> 3 & 15) - 7) * (1 + (i & 7) / 8))
+                 for i in range(256)])
+
+
+@pytest.mark.parametrize("chip, kind", [("sm_90a", "e2m1"), ("sm_100a", "e2m1"), ("sm_100a", "e4m3")])
+def test_block_scaled_matmul(chip, kind):
+    ts.triton.activate(chip)
+    m, n, k = 128, 128, 128
+    sa, sb = (rng.integers(125, 130, (rows, k // 32), dtype=np.uint8) for rows in (m, n))
+    if kind == "e2m1":  # two in a byte
+        a, b = (rng.integers(0, 256, (rows, k // 2), dtype=np.uint8) for rows in (m, n))
+        va, vb = (np.stack([E2M1[x & 15], E2M1[x >> 4]], -1).reshape(-1, k) for x in (a, b))
+    else:
+        a, b = (rng.integers(0, 2, (rows, k), dtype=np.uint8) << 7 | rng.integers(0, 80, (rows, k), dtype=np.uint8) for rows in (m, n))
+        va, vb = E4M3[a], E4M3[b]
+    c = np.empty((m, n), np.float32)
+    scaled_kernel[(1,)](a, b, c, sa, sb, M=m, N=n, K=k, TYPE=kind, PACK=2 if kind == "e2m1" else 1)
+    scaled = [x * np.repeat(2.0 ** (wide(s) - 127), 32, axis=1) for x, s in ((va, sa), (vb, sb))]
+    close(c, scaled[0] @ scaled[1].T, 1e-3)
