@@ -379,3 +379,319 @@ def test_block_scaled_matmul(chip, kind):
     scaled_kernel[(1,)](a, b, c, sa, sb, M=m, N=n, K=k, TYPE=kind, PACK=2 if kind == "e2m1" else 1)
     scaled = [x * np.repeat(2.0 ** (wide(s) - 127), 32, axis=1) for x, s in ((va, sa), (vb, sb))]
     close(c, scaled[0] @ scaled[1].T, 1e-3)
+
+
+# ---- More of Triton -----------------------------------------------------------------------------
+
+
+@triton.jit
+def matmul_in_cluster_kernel(a, b, c, K, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    m, n = tl.program_id(0) * BM, tl.program_id(1) * BN
+    acc = tl.zeros((BM, BN), tl.float32)
+    for k in range(0, K, BK):
+        acc = tl.dot(a.load([m, k]), b.load([k, n]), acc)
+    c.store([m, n], acc.to(tl.float16))
+
+
+@pytest.mark.parametrize("chip", TMA)
+def test_clusters(chip):
+    ts.triton.activate(chip)
+    a, b, c = normal(128, 64, dtype=np.float16), normal(64, 128, dtype=np.float16), np.empty((128, 128), np.float16)
+    maps = [TensorDescriptor.from_tensor(x, list(box)) for x, box in ((a, (128, 32)), (b, (32, 128)), (c, (128, 128)))]
+    kernel = matmul_in_cluster_kernel[(1, 1)](*maps, 64, BM=128, BN=128, BK=32, num_ctas=2)
+    assert kernel.metadata.num_ctas == 2 and ts.triton.last.blocks == 2
+    close(c, wide(a) @ wide(b), 1e-2)
+
+
+@triton.jit
+def types_kernel(out, flag, byte: tl.int8, short: tl.int16, number, long, half: tl.float16, single, double: tl.float64,
+                 BLOCK: tl.constexpr):
+    tl.store(out + 0, flag.to(tl.float64))
+    tl.store(out + 1, byte.to(tl.float64))
+    tl.store(out + 2, short.to(tl.float64))
+    tl.store(out + 3, number.to(tl.float64))
+    tl.store(out + 4, long.to(tl.float64))
+    tl.store(out + 5, half.to(tl.float64))
+    tl.store(out + 6, single.to(tl.float64))
+    tl.store(out + 7, double.to(tl.float64))
+
+
+def test_numbers_of_every_type():
+    ts.triton.activate("sm_80")
+    out = np.empty(8)
+    types_kernel[(1,)](out, True, -3, np.int16(-300), -70000, 1 << 40, 0.333, np.float32(0.1), 1 / 3, BLOCK=1)
+    assert out.tolist() == [1, -3, -300, -70000, 1 << 40, np.float16(0.333), np.float32(0.1), 1 / 3]
+
+
+@triton.jit
+def twice_kernel(x, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + at, tl.load(x + at, mask=at < n) * 2, mask=at < n)
+
+
+def test_raw_bits_are_bf16_where_triton_is_told():
+    ts.triton.activate("sm_90a")
+    x = np.array([1.5, -3, 0.25, 8], np.float32)
+    bits = (x.view(np.uint32) >> 16).astype(np.uint16)
+    twice_kernel[(1,)](triton.reinterpret(bits, tl.bfloat16), 4, BLOCK=4)
+    assert ((bits.astype(np.uint32) << 16).view(np.float32) == 2 * x).all()
+
+
+def test_arrays_are_written_in_place_through_views():
+    ts.triton.activate("sm_80")
+    whole = np.ones((4, 8), np.float32)
+    twice_kernel[(1,)](whole[2], 8, BLOCK=8)
+    assert whole.sum() == 40 and (whole[2] == 2).all()
+    part = whole.reshape(-1)[1:4]  # begins on no multiple of 16 bytes: Triton may not assume one
+    twice_kernel[(1,)](part, 3, BLOCK=4)
+    assert whole[0].tolist() == [1, 2, 2, 2, 1, 1, 1, 1]
+
+
+def test_each_kernel_is_parsed_once(monkeypatch):
+    ts.triton.activate("sm_80")
+    parsed = []
+    real = ts._tilescope.Module
+    monkeypatch.setattr(ts._tilescope, "Module", lambda ptx: parsed.append(ptx) or real(ptx))
+    x = np.ones(8, np.float32)
+    for _ in range(5):
+        twice_kernel[(1,)](x, 8, BLOCK=8)
+    assert (x == 32).all() and len(parsed) <= 1
+
+
+@triton.autotune([triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 128})], key=["n"], restore_value=["x"])
+@triton.jit
+def tuned_twice_kernel(x, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(x + at, tl.load(x + at, mask=at < n) * 2, mask=at < n)
+
+
+@triton.autotune([triton.Config({"BLOCK": 64}), triton.Config({"BLOCK": 128})], key=["n"], reset_to_zero=["out"])
+@triton.jit
+def tuned_sum_kernel(x, out, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.atomic_add(out, tl.sum(tl.load(x + at, mask=at < n, other=0), axis=0))
+
+
+def test_autotuning_restores_and_resets_arrays():
+    ts.triton.activate("sm_90a")
+    x, out = np.arange(500, dtype=np.float32), np.zeros(1, np.float32)
+    grid = lambda meta: (triton.cdiv(500, meta["BLOCK"]),)  # noqa: E731
+    tuned_sum_kernel[grid](x, out, 500)
+    assert out[0] == x.sum()
+    tuned_twice_kernel[grid](x, 500)
+    assert (x == 2 * np.arange(500)).all()
+
+
+def test_do_bench_is_predicted_time():
+    ts.triton.activate("sm_100a")
+    x = np.ones(1 << 20, np.float32)
+    small, large = (triton.testing.do_bench(lambda: twice_kernel[(n // 256,)](x, n, BLOCK=256)) for n in (256, 1 << 20))
+    assert 0 < small < large
+    assert large == pytest.approx(ts.triton.last.time * 1e3)
+    assert triton.testing.do_bench(lambda: twice_kernel[(1,)](x, 256, BLOCK=256), quantiles=[0.5, 0.2]) == pytest.approx([small, small])
+
+
+def test_gluon():
+    gluon = pytest.importorskip("triton.experimental.gluon")
+    gl = pytest.importorskip("triton.experimental.gluon.language")
+    globals()["gl"] = gl
+    kernel = gluon.jit(gluon_copy)
+    ts.triton.activate("sm_90a", strict=True)
+    x, out = normal(1000), np.zeros(1000, np.float32)
+    kernel[(4,)](x, out, 1000, gl.BlockedLayout([2], [32], [4], [0]), BLOCK=256)
+    assert (out == x).all()
+
+
+def gluon_copy(x, out, n, layout: "gl.constexpr", BLOCK: "gl.constexpr"):
+    at = gl.program_id(0) * BLOCK + gl.arange(0, BLOCK, layout=layout)  # noqa: F821 (as the test imports it)
+    gl.store(out + at, gl.load(x + at, mask=at < n), mask=at < n)  # noqa: F821
+
+
+# ---- What is told -------------------------------------------------------------------------------
+
+
+@triton.jit
+def unmasked_kernel(x, out, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    v = tl.load(x + at)  # the planted mistake: no mask
+    tl.store(out + at, v, mask=at < n)
+
+
+def line_of(text):
+    lines = pathlib.Path(__file__).read_text().splitlines()
+    return next(i for i, line in enumerate(lines, 1) if text in line)
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_a_missing_mask_is_told_with_its_line(chip):
+    ts.triton.activate(chip)
+    x, out = np.ones(1000, np.float32), np.zeros(1000, np.float32)
+    with pytest.raises(ts.Fault, match="after the end of buffer argument 0 .float32 .1000,."):
+        unmasked_kernel[(4,)](x, out, 1000, BLOCK=256)
+    report = ts.triton.reports[-1]
+    assert report is not None and report.kind == "out_of_bounds" and ts.triton.last.reports
+    assert pathlib.Path(report.file).name == pathlib.Path(__file__).name
+    assert report.line == line_of("# the planted mistake: no mask")
+
+
+@triton.jit
+def racing_kernel(x):
+    tl.store(x, tl.load(x) + tl.program_id(0))  # the planted race
+
+
+def test_hazards_raise_where_strict():
+    x = np.zeros(1, np.int32)
+    ts.triton.activate("sm_80")
+    racing_kernel[(4,)](x)
+    assert "global_race" in {report.kind for report in ts.triton.reports}
+    assert {r.line for r in ts.triton.reports} == {line_of("# the planted race")}
+    ts.triton.activate("sm_80", strict=True)
+    assert ts.triton.reports == [] and ts.triton.last is None
+    with pytest.raises(ts.Hazard, match="global_race"):
+        racing_kernel[(4,)](x)
+    assert ts.triton.last.hazards
+
+
+def test_settings_are_those_of_a_launch():
+    x = np.ones(8, np.float32)
+    for settings, timed in (({"record": True}, True), ({"schedule": 3}, False), ({"lazy": True}, False)):
+        ts.triton.activate("sm_80", **settings)
+        twice_kernel[(1,)](x, 8, BLOCK=8)
+        assert (ts.triton.last.time > 0) == timed
+        if "record" in settings:
+            assert ts.triton.last.stats()["kernel"] == "twice_kernel"
+    ts.triton.activate("sm_80", device="h200")
+    assert triton.runtime.driver.active.utils.get_device_properties(0)["multiprocessor_count"] == ts.device("h200")["processors"]
+    twice_kernel[(1,)](x, 8, BLOCK=8)
+    assert "H200" in ts.triton.last.device
+
+
+def test_what_was_before_is_so_again():
+    from triton import knobs, testing
+    from triton.runtime import autotuner, jit
+    def state():
+        return (triton.runtime.driver._active, jit.JITFunction.run, autotuner.Autotuner.run, triton.reinterpret, testing.do_bench,
+                TensorDescriptor.__post_init__, TensorDescriptor.from_tensor, knobs.runtime.add_stages_inspection_hook)
+    before = state()
+    with ts.triton.activate("sm_80"):
+        inside = state()
+        assert all(a is not b for a, b in zip(inside, before))
+        ts.triton.activate("sm_90a")
+    ts.triton.deactivate()
+    ts.triton.deactivate()
+    assert state() == before
+
+
+# ---- Wrong uses ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "call, sentence",
+    [
+        (lambda: ts.triton.activate("sm_75"), "target='sm_75': sm_80, sm_90a, sm_100a"),
+        (lambda: ts.triton.activate(80), "target=80: sm_80"),
+        (lambda: ts.triton.activate("sm_80", seed=3), "activate.. has no seed=; it takes strict"),
+        (lambda: ts.triton.activate("sm_80", device="zz"), "zz"),
+        (lambda: ts.triton.activate("sm_80", strict=1), "strict=1: True or False"),
+        (lambda: ts.triton.activate("sm_80", schedule="x"), "schedule"),
+        (lambda: ts.triton.activate("sm_100a", device="h200"), "sm_100a"),
+        (lambda: ts.triton.pointers([3]), "pointers.. of 3"),
+        (lambda: ts.triton.pointers(3), "pointers.. of 3"),
+    ],
+)
+def test_activations_that_cannot_be(call, sentence):
+    before = triton.runtime.driver._active
+    with pytest.raises(ts.Error, match=sentence):
+        call()
+    assert triton.runtime.driver._active is before
+
+
+def launched(kernel, *arguments, target="sm_80", **words):
+    ts.triton.activate(target, **words)
+    kernel[(1,)](*arguments, BLOCK=8)
+
+
+class Odd:
+    dtype = np.dtype(np.float32)
+
+    def data_ptr(self):
+        return 16
+
+
+@pytest.mark.parametrize(
+    "call, sentence",
+    [
+        (lambda: launched(twice_kernel, np.zeros(4, complex), 4), "complex128"),
+        (lambda: launched(twice_kernel, [1.0, 2.0], 2), "twice_kernel takes no argument of type list: NumPy's arrays"),
+        (lambda: launched(twice_kernel, "x", 2), "twice_kernel takes no argument of type str: NumPy's arrays"),
+        (lambda: launched(twice_kernel, Odd(), 4), "x is a Odd: a pointer is one of NumPy's arrays"),
+        (lambda: TensorDescriptor(ts.triton.activate("sm_90a") and np.zeros((16, 16), np.int32), [16, 16], [16, 1], [8, 8],
+                                  padding="nan"), "only floating types have a NaN"),
+        (lambda: ts.triton.activate("sm_80") and triton.testing.do_bench(lambda: None), "nothing was launched"),
+        (lambda: ts.triton.activate("sm_80", lazy=True) and triton.testing.do_bench(
+            lambda: twice_kernel[(1,)](np.zeros(8, np.float32), 8, BLOCK=8)), "do_bench needs predicted time"),
+    ],
+)
+def test_launches_that_cannot_be(call, sentence):
+    with pytest.raises(ts.Error, match=sentence):
+        call()
+
+
+def test_a_read_only_array_stays():
+    ts.triton.activate("sm_80")
+    x = np.ones(8, np.float32)
+    x.flags.writeable = False
+    with pytest.raises(ts.Error, match="read-only"):
+        twice_kernel[(1,)](x, 8, BLOCK=8)
+    assert (x == 1).all()
+
+
+# ---- With and without torch ---------------------------------------------------------------------
+
+
+def test_tensors_of_torch():
+    torch = pytest.importorskip("torch", reason="torch is not installed: its tensors are not tried")
+    ts.triton.activate("sm_90a", strict=True)
+    x, y = torch.rand(1000), torch.rand(1000)
+    out = torch.empty_like(x)
+    add_kernel[(4,)](x, y, out, 1000, BLOCK=256)
+    assert torch.equal(out, x + y)
+    for dtype in (torch.bfloat16, torch.float8_e4m3fn, torch.int64):
+        z = torch.tensor([1.0, -2, 3, 4]).to(dtype)
+        copied = torch.zeros(4).to(dtype)
+        copy_kernel[(1,)](z, copied, BLOCK=4)
+        assert torch.equal(copied.to(torch.float32), z.to(torch.float32))
+    a, b = torch.randn(128, 64, dtype=torch.float16), torch.randn(128, 64, dtype=torch.float16)
+    c = torch.empty(128, 128, dtype=torch.float16)
+    maps = [TensorDescriptor.from_tensor(t, [128, 64 if t is not c else 128]) for t in (a, b, c)]
+    ts.triton.activate("sm_90a")
+    persistent_kernel[(1,)](*maps, 128, 128, 64, BM=128, BN=128, BK=64, FLATTEN=False, SPECIALIZE=False)
+    torch.testing.assert_close(c.float(), a.float() @ b.float().T, atol=2e-2, rtol=2e-2)
+    assert triton.runtime.driver.active.get_active_torch_device() == torch.device("cpu")
+
+
+@triton.jit
+def copy_kernel(x, out, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(out + at, tl.load(x + at))
+
+
+WITHOUT_TORCH = """
+import sys
+sys.modules["torch"] = None
+import tilescope as ts
+assert not {"numpy", "triton"} & set(sys.modules)
+sys.path.insert(0, sys.argv[1])
+import test_triton
+test_triton.test_vector_add("sm_80")
+test_triton.test_matmul_is_autotuned_by_predicted_time("sm_90a")
+test_triton.test_persistent_matmul_with_descriptors("sm_100a", False)
+test_triton.test_do_bench_is_predicted_time()
+assert sys.modules["torch"] is None
+print("right")
+"""
+
+
+def test_torch_is_not_needed():
+    done = subprocess.run([sys.executable, "-c", WITHOUT_TORCH, str(pathlib.Path(__file__).parent)], capture_output=True, text=True)
+    assert done.stdout == "right\n", done.stderr

@@ -67,6 +67,8 @@ def pointers(arrays):
 
     Of NumPy's arrays or torch's. What the kernel reaches through them is written in place, too.
     """
+    if not isinstance(arrays, (list, tuple)):
+        raise _tilescope.Error(f"pointers() of {arrays!r}: a list of arrays is needed.")
     arrays = [_taken(each) for each in arrays]
     for each in arrays:
         if not hasattr(each, "data_ptr"):
@@ -136,7 +138,10 @@ def _taken(value):
     if np is None:
         return value
     if isinstance(value, np.ndarray):
-        return value if isinstance(value, _array_type()) else value.view(_array_type())
+        if isinstance(value, _array_type()):
+            return value
+        _check_type(value)
+        return value.view(_array_type())
     if isinstance(value, np.generic):
         return value.item()
     if type(value) is tuple:
@@ -144,6 +149,14 @@ def _taken(value):
     if isinstance(value, tuple) and hasattr(value, "_fields"):
         return type(value)(*map(_taken, value))
     return value
+
+
+def _check_type(array):
+    from triton._utils import type_canonicalisation_dict
+    if str(array.dtype) not in type_canonicalisation_dict:
+        raise _tilescope.Error(f"An array of {array.dtype} is no kernel's argument: Triton has integers of 8 to 64 bits, bool, "
+                               "float16, float32, float64 and bfloat16; raw bits become another type by triton.reinterpret(x, "
+                               "tl.float8e4nv).")
 
 
 def _memory(value, name):
@@ -384,7 +397,9 @@ class _Session:
         self.number = self.numbers.setdefault((target, chip), 1000 + len(self.numbers))
         self.modules = {}
         self.clock, self.launches, self.untimed = 0.0, 0, 0
+        self.file = ""  # of the kernel that Triton may be about to compile
         self.replaced = []
+        self.try_settings()
         self.begin(triton)
 
     def __enter__(self):
@@ -396,9 +411,14 @@ class _Session:
 
     # -- Launches
 
+    def try_settings(self):
+        """A launch of nothing says at once what is wrong with them."""
+        empty = f".version 8.7\n.target {self.target}\n.address_size 64\n.entry nothing() {{ ret; }}"
+        _tilescope.launch(empty, 1, 1, **self.settings)
+
     def module(self, ptx):
         if ptx not in self.modules:
-            self.modules[ptx] = _tilescope.Module(ptx.decode())
+            self.modules[ptx] = _tilescope.Module(_with_own_lines(ptx.decode()))
         return self.modules[ptx]
 
     def launch(self, module, grid, block, arguments, words):
@@ -448,7 +468,8 @@ class _Session:
         from triton.tools import tensor_descriptor
         self.config = triton.runtime.driver
         self.before = self.config._active
-        for owner in (jit.JITFunction, autotuner.Autotuner, autotuner.Heuristics):
+        self.replace(jit.JITFunction, "run", _explaining(_taking(jit.JITFunction.run)))
+        for owner in (autotuner.Autotuner, autotuner.Heuristics):
             self.replace(owner, "run", _taking(owner.run))
         owners = [tensor_descriptor.TensorDescriptor]
         try:
@@ -463,13 +484,41 @@ class _Session:
             self.replace(owner, "reinterpret", _taking(owner.reinterpret))
         for name in ("do_bench", "do_bench_cudagraph"):
             self.replace(testing, name, self.bench)
-        self.replace(knobs.runtime, "add_stages_inspection_hook", _without_ptxas(knobs.runtime.add_stages_inspection_hook))
+        self.replace(knobs.runtime, "add_stages_inspection_hook", self.without_ptxas(knobs.runtime.add_stages_inspection_hook))
         self.config.set_active(_driver(self))
+
+    def without_ptxas(self, hook):
+        """A hook into Triton's compiler: where a cubin is to be made, the PTX stays. Triton keeps what was compiled so
+        apart from what has a real one; and apart by file, which it does not by itself: reports name the file."""
+
+        def without_ptxas(*given):
+            if not given:
+                key, number = hook() if hook else ("", "")
+                return f"{key}-tilescope-{self.file}", f"{number}-tilescope-{self.file}"
+            if hook:
+                hook(*given)
+            given[1]["cubin"] = lambda ptx, metadata: ptx.encode()
+
+        return without_ptxas
 
     def end(self):
         for owner, name, value in reversed(self.replaced):
             setattr(owner, name, value)
         self.config.set_active(self.before)
+
+
+def _with_own_lines(ptx):
+    """Inside inline assembly LLVM counts the source's line on with each line of PTX; all of it is of the one line that
+    stands before. The PTX keeps its own lines."""
+    lines, inside = ptx.split("\n"), False
+    for i, line in enumerate(lines):
+        if "// begin inline asm" in line:
+            inside = True
+        elif "// end inline asm" in line:
+            inside = False
+        elif inside and line.lstrip().startswith(".loc"):
+            lines[i] = ""
+    return "\n".join(lines)
 
 
 def _look_for_torch():
@@ -497,6 +546,25 @@ def _taking(function):
     return taking
 
 
+def _explaining(run):
+    """Triton's launch, with a sentence where an argument is of no type that it knows."""
+
+    @functools.wraps(run)
+    def explaining(kernel, *arguments, **words):
+        _session.file = kernel.fn.__code__.co_filename
+        try:
+            return run(kernel, *arguments, **words)
+        except TypeError as error:
+            known, _, kind = str(error).partition("failed to specialize argument of type: ")
+            if known or not kind:
+                raise
+            raise _tilescope.Error(f"{kernel.__name__} takes no argument of type {kind}: NumPy's arrays, tensors of torch's on the "
+                                   "CPU, numbers, None, tensor descriptors and tuples of them can be a kernel's arguments, and "
+                                   "whatever Triton takes for a tl.constexpr.") from None
+
+    return explaining
+
+
 def _checking(post_init):
     """A descriptor's own check, with an array of NumPy's as its base."""
 
@@ -514,18 +582,3 @@ def _checking(post_init):
         self.padding = "nan"
 
     return checking
-
-
-def _without_ptxas(hook):
-    """A hook into Triton's compiler: where a cubin is to be made, the PTX stays. Triton keeps what was compiled so
-    apart from what has a real one."""
-
-    def without_ptxas(*given):
-        if not given:
-            key, number = hook() if hook else ("", "")
-            return f"{key}-tilescope", f"{number}-tilescope"
-        if hook:
-            hook(*given)
-        given[1]["cubin"] = lambda ptx, metadata: ptx.encode()
-
-    return without_ptxas
