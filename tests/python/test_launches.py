@@ -155,6 +155,44 @@ def test_variables_stay_from_launch_to_launch(path):
     assert x[0] == 1
 
 
+FOLLOW = """.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry follow(.param .u64 list) {  // list[i][0] += i + 1
+  .reg .b64 %l, %p; .reg .b32 %t, %v;
+  ld.param.u64 %l, [list];
+  mov.u32 %t, %tid.x;
+  mad.wide.u32 %l, %t, 8, %l;
+  ld.global.u64 %p, [%l];
+  ld.global.u32 %v, [%p];
+  add.u32 %v, %v, %t;
+  add.u32 %v, %v, 1;
+  st.global.u32 [%p], %v;
+  ret;
+}"""
+
+
+def test_pointers_in_memory():
+    arrays = [np.full(4, 10 * i, np.uint32) for i in range(3)]
+    addresses = np.array([a.ctypes.data for a in arrays], np.uint64)
+    follow = ts.Module(FOLLOW)
+    for times in (1, 2):
+        run = follow.launch(1, 3, [addresses], memory=arrays, strict=True)
+        assert run.reports == [] and [a[0] for a in arrays] == [times, 10 + 2 * times, 20 + 3 * times]
+    assert all((a[1:] == 10 * i).all() for i, a in enumerate(arrays))
+    with pytest.raises(ts.Fault, match="out_of_bounds|outside|no buffer"):
+        follow.launch(1, 3, [addresses])
+    for memory, sentence in ((3, "memory=3: a list or tuple of arrays"), ([3], "memory.0.=3: an array is needed")):
+        with pytest.raises(ts.Error, match=sentence):
+            follow.launch(1, 3, [addresses], memory=memory)
+
+
+def test_chips_are_described():
+    assert ts.device("b200")["capability"] == (10, 0) and ts.device("h200")["block_shared"] <= ts.device("h200")["shared"]
+    with pytest.raises(ts.Error, match="zz"):
+        ts.device("zz")
+
+
 def test_a_read_only_array_stays(module):
     x = np.zeros(8, np.float32)
     x.flags.writeable = False

@@ -1,6 +1,7 @@
 """The manual's examples: docs/manual/python.md says what happens."""
 
 import doctest
+import importlib.util
 import pathlib
 import re
 
@@ -11,11 +12,18 @@ PAGE = ROOT / "docs/manual/python.md"
 def test_examples_of_the_page(tmp_path, monkeypatch):
     (tmp_path / "tests").symlink_to(ROOT / "tests")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     names, examples = {}, 0
     runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-    for block in re.finditer(r"^```python\n(.*?)^```", PAGE.read_text(), re.M | re.S):
+    for block in re.finditer(r"^```python(?: (\S+))?\n(.*?)^```", PAGE.read_text(), re.M | re.S):
+        kind, text = block[1], block[2]
+        if kind and kind.endswith(".py"):  # a file that a later example imports
+            (tmp_path / kind).write_text(text)
+            continue
+        if kind and not importlib.util.find_spec(kind):  # what the example needs
+            continue
         line = PAGE.read_text()[: block.start()].count("\n")
-        test = doctest.DocTestParser().get_doctest(block[1], names, PAGE.name, str(PAGE), line)
+        test = doctest.DocTestParser().get_doctest(text, names, PAGE.name, str(PAGE), line)
         examples += len(test.examples)
         runner.run(test, clear_globs=False)
         names.update(test.globs)

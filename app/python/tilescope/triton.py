@@ -216,6 +216,9 @@ def _descriptor(value, about, name):
         wide = [struct.pack("<q", n) for n in (*shape, *strides)]
         flags = [bytes([value.padding == "nan"]), bytes([bool(value.round_f32_to_tf32)])]
         return [base, *wide, *flags, *sizes]
+    if value.round_f32_to_tf32:
+        raise _tilescope.Error(f"{name} is a descriptor with round_f32_to_tf32, which ts.TensorMap does not make: without it the "
+                               "tensor core rounds.")
     if about.get("is_im2col"):
         raise _tilescope.Error(f"{name} is an im2col descriptor, and ts.TensorMap makes tiled ones only: "
                                "TensorDescriptor.from_tensor() makes one that works.")
@@ -404,6 +407,9 @@ class _Session:
 
     def __enter__(self):
         return self
+
+    def __repr__(self):
+        return f"<ts.triton for {self.target} on {self.settings['device']}>"
 
     def __exit__(self, *error):
         if _session is self:
