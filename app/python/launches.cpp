@@ -17,6 +17,7 @@
 #include "core/run/fit_launch.h"
 #include "core/sim/machine/module.h"
 #include "core/sim/memory/device_memory.h"
+#include "core/sim/time/costs.h"
 
 namespace tilescope::python {
 namespace {
@@ -292,6 +293,19 @@ void define_launches(nb::module_& module) {
           nb::arg("entry") = "",
           nb::sig("def parameters(self, entry: str = '') -> list[tuple[str, str, int]]"),
           "Name, type and bytes of each parameter of a kernel.")
+      .def(
+          "registers",
+          [](const LoadedModule& self, const std::string& entry, std::uint32_t threads) {
+            const sim::Module& module = *self.module;
+            const std::shared_ptr<const ptx::Module> text(self.module, &module.text());
+            return sim::registers_of(
+                taken(ptx::decode(text, *taken(module.entry(entry)), module.variables_at())),
+                threads);
+          },
+          nb::arg("entry") = "", nb::arg("threads") = 128,
+          nb::sig("def registers(self, entry: str = '', threads: int = 128) -> int"),
+          "Registers of a thread that the assembler may be expected to take, in CTAs of so many "
+          "threads: those that are alive together.")
       .def(
           "launch",
           [](LoadedModule& self, nb::handle grid, nb::handle block, nb::handle args,

@@ -302,14 +302,14 @@ def grouped_kernel(pa, pb, pc, sizes, count, SMS: tl.constexpr, BM: tl.constexpr
         end += tiles
 
 
-@pytest.mark.parametrize("chip", ("sm_80", "sm_100a"))
-def test_grouped_gemm(chip):
+@pytest.mark.parametrize("chip, listed", [("sm_80", ts.triton.pointers), ("sm_100a", lambda group: np.array([x.ctypes.data for x in group]))])
+def test_grouped_gemm(chip, listed):
     activate(chip)
     sizes = np.array([(128, 128, 64), (64, 192, 128), (192, 64, 64)], np.int32)
     a = [normal(m, k, dtype=np.float16) for m, n, k in sizes]
     b = [normal(k, n, dtype=np.float16) for m, n, k in sizes]
     c = [np.empty((m, n), np.float16) for m, n, k in sizes]
-    lists = [ts.triton.pointers(each) for each in (a, b, c)]
+    lists = [listed(each) for each in (a, b, c)]
     grouped_kernel[(4,)](*lists, sizes, len(sizes), SMS=4, BM=64, BN=64, BK=32)
     for x, y, z in zip(a, b, c):
         close(z, wide(x) @ wide(y), 1e-2)
@@ -413,6 +413,22 @@ def test_clusters(chip):
     kernel = matmul_in_cluster_kernel[(1, 1)](*maps, 64, BM=128, BN=128, BK=32, num_ctas=2)
     assert kernel.metadata.num_ctas == 2 and ts.triton.last.blocks == 2
     close(c, wide(a) @ wide(b), 1e-2)
+
+
+def test_what_a_kernel_needs_is_known_before_it_is_launched():
+    """As the tutorial's softmax chooses its grid: by how many blocks a processor has room for."""
+    ts.triton.activate("sm_90a")
+    chip = triton.runtime.driver.active.utils.get_device_properties(triton.runtime.driver.active.get_current_device())
+    x, out = normal(300, 781), np.empty((300, 781), np.float32)
+    kernel = softmax_kernel.warmup(x, out, 781, 781, 300, 781, BLOCK=1024, num_warps=8, grid=(1,))
+    kernel._init_handles()
+    blocks = chip["max_num_regs"] // (kernel.n_regs * chip["warpSize"] * 8)
+    blocks = min(blocks, chip["max_shared_mem"] // max(kernel.metadata.shared, 1))
+    programs = min(chip["multiprocessor_count"] * blocks, 300)
+    assert 16 <= kernel.n_regs <= 255 and chip["multiprocessor_count"] == 132 and programs > 132
+    kernel[(programs, 1, 1)](x, out, 781, 781, 300, 781, 1024)
+    e = np.exp(wide(x) - wide(x).max(1, keepdims=True))
+    close(out, e / e.sum(1, keepdims=True), 1e-5)
 
 
 @triton.jit

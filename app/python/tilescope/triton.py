@@ -65,7 +65,8 @@ def deactivate():
 def pointers(arrays):
     """An int64 array of the arrays' addresses, for a kernel that loads pointers from memory, as in a grouped GEMM.
 
-    Of NumPy's arrays or torch's. What the kernel reaches through them is written in place, too.
+    Of NumPy's arrays or torch's. What the kernel reaches through them is written in place, too. An array of addresses
+    that is made otherwise (`x.ctypes.data`) works where those arrays are in variables of the code that launches.
     """
     if not isinstance(arrays, (list, tuple)):
         raise _tilescope.Error(f"pointers() of {arrays!r}: a list of arrays is needed.")
@@ -184,6 +185,61 @@ def _torch_bytes(tensor):
 # ---- A launch -----------------------------------------------------------------------------------
 
 
+LIST_OF_ADDRESSES = 1 << 14  # elements that are looked at
+
+
+def _reached(array):
+    """Arrays that the elements of an int64 array point to: those that pointers() was given, else those in sight."""
+    if array is None or isinstance(array, int):
+        return []
+    explicit = getattr(array, "reached", ())
+    if len(explicit):
+        return list(explicit)
+    count = array.numel() if hasattr(array, "numel") else 0
+    if not 0 < count <= LIST_OF_ADDRESSES:
+        return []
+    addresses = {each for each in array.reshape(-1).tolist() if each >= 1 << 32}
+    found = []
+    if addresses:
+        for each in _arrays_in_sight():
+            begin = each.data_ptr()
+            if any(begin <= at < begin + each.nbytes for at in addresses):
+                found.append(each)
+    return found
+
+
+def _arrays_in_sight():
+    """Arrays in variables of the functions that have led here, and in lists, tuples and dicts there. By address once."""
+    frame, seen = sys._getframe(1), {}
+
+    def look(value, depth):
+        if isinstance(value, (list, tuple)) and depth < 3:
+            for each in value:
+                look(each, depth + 1)
+        elif isinstance(value, dict) and depth < 3:
+            for each in list(value.values()):
+                look(each, depth + 1)
+        else:
+            module = type(value).__module__.partition(".")[0]
+            if module in ("numpy", "torch", __package__) and hasattr(value, "nbytes") and hasattr(value, "dtype"):
+                try:
+                    value = _taken(value)
+                    if hasattr(value, "data_ptr"):
+                        seen[value.data_ptr(), value.nbytes] = value
+                except (RuntimeError, _tilescope.Error):
+                    pass  # a tensor without memory, a type that is no kernel's
+
+    scopes = {}
+    while frame:
+        if frame.f_globals.get("__name__", "").partition(".")[0] not in ("triton", __package__):
+            look(dict(frame.f_locals), 0)
+            scopes[id(frame.f_globals)] = frame.f_globals
+        frame = frame.f_back
+    for variables in scopes.values():
+        look([each for each in list(variables.values()) if not isinstance(each, dict)], 0)
+    return list(seen.values())
+
+
 INTEGERS = {"i1": 1, "u1": 1, "i8": 1, "u8": 1, "i16": 2, "u16": 2, "i32": 4, "u32": 4, "i64": 8, "u64": 8}
 FLOATS = {"fp16": "<e", "fp32": "<f", "f32": "<f", "fp64": "<d"}
 
@@ -268,6 +324,10 @@ class _Launcher:
         for size in (meta.global_scratch_size, meta.profile_scratch_size):
             arguments.append(bytearray(size * x * y * z * meta.num_ctas) if size else None)
         words = {"dynamic_smem": meta.shared, **_session.settings}
+        lists = [value for kind, value in zip(self.signature, values) if kind in ("*i64", "*u64")]
+        reached = [each for value in lists for each in _reached(value)]
+        if reached:
+            words["memory"] = [_memory(each, "what a pointer points to") for each in reached]
         if meta.num_ctas != 1:
             words["cluster"] = meta.num_ctas
         if enter is not None:
@@ -288,7 +348,8 @@ class _Utils:
 
     def load_binary(self, name, kernel, shared, device):
         # No handle of a module: it needs not to be unloaded.
-        return None, self.session.module(kernel), 0, 0, 1024
+        module = self.session.module(kernel)
+        return None, module, module.registers(name), 0, 1024
 
     def unload_module(self, module):
         pass
@@ -429,9 +490,6 @@ class _Session:
 
     def launch(self, module, grid, block, arguments, words):
         global last
-        reached = [each for a in arguments for each in getattr(a, "reached", ())]
-        if reached:
-            words["memory"] = [_memory(each, "what a pointer points to") for each in reached]
         try:
             run = module.launch(grid, block, arguments, **words)
         except (_tilescope.Fault, _tilescope.Hazard) as error:
