@@ -39,6 +39,35 @@ MapInterleave interleave_of(const std::string& name) {
   refuse(fmt::format("interleave=\"{}\": none, 16B or 32B.", name));
 }
 
+// Numbers of either sign, W first: the corners of im2col.
+std::vector<std::int32_t> corner_in(nb::handle object, const char* what) {
+  std::vector<std::int32_t> out;
+  if (object.is_none()) return out;
+  const Tuple numbers = tuple_of(object);
+  for (int i = 0; i < numbers.leaves; ++i) {
+    const Int& n = numbers.leaf[i];
+    if (!n.known() || !n.axis.none() || n.value < INT16_MIN || n.value > INT16_MAX) {
+      refuse(
+          fmt::format("{}={}: numbers from {} to {}.", what, about(object), INT16_MIN, INT16_MAX));
+    }
+    out.push_back(static_cast<std::int32_t>(n.value));
+  }
+  return out;
+}
+
+MapPacking packing_of(const std::string& name) {
+  if (name == "none") return MapPacking::none;
+  if (const std::optional<MapPacking> packing = packing_named(name)) return *packing;
+  refuse(
+      fmt::format("packing=\"{}\": none, b4x16_p64, b6x16_p32 or b4x16 (PTX ISA 5.5.1).", name));
+}
+
+// What im2col has in place of a box.
+struct Im2col {
+  nb::handle lower, upper;
+  std::uint32_t channels = 0, pixels = 0;
+};
+
 DType type_of(const HostArray& array, const std::string& name) {
   const std::optional<DType> type = name.empty() ? array.dtype() : dtype_named(name);
   if (type && bytes_of(*type) == array.element_bytes()) return *type;
@@ -54,7 +83,8 @@ DType type_of(const HostArray& array, const std::string& name) {
 
 ArrayMap map_of(nb::object array, nb::handle box, nb::handle dims, nb::handle strides,
                 const std::string& dtype, const std::string& swizzle, const std::string& interleave,
-                const std::string& oob, nb::handle element_strides) {
+                const std::string& oob, nb::handle element_strides, const std::string& packing,
+                const Im2col& im2col) {
   const std::optional<HostArray> host = HostArray::of(array);
   if (!host) refuse(fmt::format("{} is no array.", about(array)));
   ArrayMap out{std::move(array), {}};
@@ -87,6 +117,11 @@ ArrayMap map_of(nb::object array, nb::handle box, nb::handle dims, nb::handle st
   out.how.interleave = interleave_of(interleave);
   if (oob != "zero" && oob != "nan") refuse(fmt::format("oob=\"{}\": zero or nan.", oob));
   out.how.nan_fill = oob == "nan";
+  out.how.packing = packing_of(packing);
+  out.how.lower = corner_in(im2col.lower, "lower");
+  out.how.upper = corner_in(im2col.upper, "upper");
+  out.how.channels = im2col.channels;
+  out.how.pixels = im2col.pixels;
   return out;
 }
 
@@ -101,25 +136,35 @@ void define_tensor_map(nb::module_& module) {
           "__init__",
           [](ArrayMap* self, nb::object array, nb::handle box, nb::handle dims, nb::handle strides,
              const std::string& dtype, const std::string& swizzle, const std::string& interleave,
-             const std::string& oob, nb::handle element_strides) {
+             const std::string& oob, nb::handle element_strides, const std::string& packing,
+             nb::handle lower, nb::handle upper, std::uint32_t channels, std::uint32_t pixels) {
             new (self) ArrayMap(map_of(std::move(array), box, dims, strides, dtype, swizzle,
-                                       interleave, oob, element_strides));
+                                       interleave, oob, element_strides, packing,
+                                       {lower, upper, channels, pixels}));
           },
-          nb::arg("array"), nb::arg("box"), nb::kw_only(), nb::arg("dims") = nb::none(),
+          nb::arg("array"), nb::arg("box") = nb::none(), nb::kw_only(), nb::arg("dims") = nb::none(),
           nb::arg("strides") = nb::none(), nb::arg("dtype") = "", nb::arg("swizzle") = "none",
           nb::arg("interleave") = "none", nb::arg("oob") = "zero",
-          nb::arg("element_strides") = nb::none(),
+          nb::arg("element_strides") = nb::none(), nb::arg("packing") = "none",
+          nb::arg("lower") = nb::none(), nb::arg("upper") = nb::none(), nb::arg("channels") = 0,
+          nb::arg("pixels") = 0,
           nb::sig(
-              "def __init__(self, array: Any, box: tuple[int, ...], *, dims: tuple[int, ...] | "
+              "def __init__(self, array: Any, box: tuple[int, ...] | None = None, *, dims: tuple[int, "
+              "...] | "
               "None = None, "
               "strides: tuple[int, ...] | None = None, dtype: str = '', swizzle: str = 'none', "
               "interleave: str = "
-              "'none', oob: str = 'zero', element_strides: tuple[int, ...] | None = None) -> None"),
+              "'none', oob: str = 'zero', element_strides: tuple[int, ...] | None = None, "
+              "packing: str = 'none', lower: tuple[int, ...] | None = None, upper: tuple[int, ...] "
+              "| None = None, channels: int = 0, pixels: int = 0) -> None"),
           "box, dims, strides, element_strides: innermost first, strides in bytes from dimension 1 "
           "on; dims and "
           "strides\nare the array's own where they are left out. dtype: f16, bf16, e4m3... where "
           "the array's own "
           "says less.\nswizzle: none, 32B, 64B, 128B. oob: what is outside, zero or nan.\n"
+          "packing: of elements of 4 or 6 bits, b4x16, b4x16_p64 or b6x16_p32: dtype is u8, and "
+          "dims count elements.\n"
+          "lower, upper, channels, pixels: in place of box, for im2col.\n"
           "Error: what the driver would refuse; some of it is seen at the launch.");
 }
 

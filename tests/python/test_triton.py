@@ -393,6 +393,84 @@ def test_block_scaled_matmul(chip, kind):
     close(c, scaled[0] @ scaled[1].T, 1e-3)
 
 
+@triton.jit
+def scaled_descriptor_kernel(a, sa, b, sb, c, K, TYPE_A: tl.constexpr, TYPE_B: tl.constexpr, PACK_A: tl.constexpr,
+                             PACK_B: tl.constexpr, VECTOR: tl.constexpr, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr):
+    m, n = tl.program_id(0), tl.program_id(1)
+    acc = tl.zeros((BM, BN), tl.float32)
+    columns: tl.constexpr = BK // VECTOR // 4
+    for k in tl.range(0, tl.cdiv(K, BK), num_stages=2):
+        va, vb = a.load([m * BM, k * (BK // PACK_A)]), b.load([n * BN, k * (BK // PACK_B)])
+        xa = sa.load([0, m * (BM // 128), k * columns, 0, 0]).reshape(BM // 128, columns, 32, 4, 4).trans(0, 3, 2, 1, 4)
+        xb = sb.load([0, n * (BN // 128), k * columns, 0, 0]).reshape(BN // 128, columns, 32, 4, 4).trans(0, 3, 2, 1, 4)
+        acc = tl.dot_scaled(va, xa.reshape(BM, BK // VECTOR), TYPE_A, vb.T, xb.reshape(BN, BK // VECTOR), TYPE_B, acc)
+    c.store([m * BM, n * BN], acc.to(tl.float16))
+
+
+def in_tiles(scales):
+    """Scale factors as tensor cores read them: tiles of 128 x 4, in each rows i, i + 32, i + 64, i + 96 side by side."""
+    rows, columns = scales.shape
+    tiles = scales.reshape(rows // 128, 4, 32, columns // 4, 4).transpose(0, 3, 2, 1, 4)
+    return np.ascontiguousarray(tiles).reshape(1, rows // 128, columns // 4, 2, 256)
+
+
+@pytest.mark.parametrize("kinds, vector", [(("e4m3", "e4m3"), 32), (("e2m1", "e2m1"), 16), (("e4m3", "e2m1"), 32)])
+def test_block_scaled_matmul_with_descriptors(kinds, vector):
+    activate("sm_100a")
+    m, n, k, bm, bn, bk = 128, 256, 256, 128, 128, 128
+    operands, scales, wanted, maps = [], [], [], []
+    for kind, rows, block in zip(kinds, (m, n), (bm, bn)):
+        if kind == "e2m1":
+            x = rng.integers(0, 256, (rows, k // 2), dtype=np.uint8)
+            value = np.stack([E2M1[x & 15], E2M1[x >> 4]], -1).reshape(-1, k)
+        else:
+            x = rng.integers(0, 2, (rows, k), dtype=np.uint8) << 7 | rng.integers(0, 80, (rows, k), dtype=np.uint8)
+            value = E4M3[x]
+        if vector == 16:  # nvfp4: scale factors are e4m3
+            s = rng.integers(40, 64, (rows, k // vector), dtype=np.uint8)
+            scale = E4M3[s]
+        else:
+            s = rng.integers(124, 128, (rows, k // vector), dtype=np.uint8)
+            scale = 2.0 ** (wide(s) - 127)
+        wanted.append(value * np.repeat(scale, vector, axis=1))
+        tiles = in_tiles(s)
+        if vector == 16:
+            tiles = triton.reinterpret(tiles, tl.float8e4nv)
+        operands.append(TensorDescriptor.from_tensor(x, [block, x.shape[1] * bk // k]))
+        scales.append(TensorDescriptor.from_tensor(tiles, [1, block // 128, bk // vector // 4, 2, 256]))
+    c = np.empty((m, n), np.float16)
+    pack = [2 if kind == "e2m1" else 1 for kind in kinds]
+    scaled_descriptor_kernel[(m // bm, n // bn)](
+        operands[0], scales[0], operands[1], scales[1], TensorDescriptor.from_tensor(c, [bm, bn]), k, TYPE_A=kinds[0],
+        TYPE_B=kinds[1], PACK_A=pack[0], PACK_B=pack[1], VECTOR=vector, BM=bm, BN=bn, BK=bk)
+    want = wanted[0] @ wanted[1].T
+    assert np.abs(want).max() < 60000
+    np.testing.assert_allclose(wide(c), want, rtol=2e-3, atol=1e-3 * np.abs(want).max())
+
+
+def block_of(arguments):
+    """A configuration's own block for each descriptor, as the tutorial's attention has it."""
+    arguments["x"].block_shape = arguments["out"].block_shape = [arguments["BM"], 64]
+
+
+@triton.autotune([triton.Config({"BM": m}, pre_hook=block_of) for m in (16, 64)], key=["rows"])
+@triton.jit
+def tuned_descriptor_kernel(x, out, rows, BM: tl.constexpr):
+    at = tl.program_id(0) * BM
+    out.store([at, 0], x.load([at, 0]) + 1)
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_autotuned_descriptors(chip):
+    tuned_descriptor_kernel.cache.clear()
+    tuned_descriptor_kernel.__dict__.pop("do_bench", None)
+    activate(chip)
+    x, out = normal(128, 64), np.zeros((128, 64), np.float32)
+    maps = [TensorDescriptor(t, list(t.shape), [64, 1], [1, 1]) for t in (x, out)]
+    tuned_descriptor_kernel[lambda meta: (128 // meta["BM"],)](*maps, 128)
+    assert (out == x + 1).all() and len(tuned_descriptor_kernel.configs_timings) == 2
+
+
 # ---- More of Triton -----------------------------------------------------------------------------
 
 

@@ -275,17 +275,25 @@ def _descriptor(value, about, name):
     if value.round_f32_to_tf32:
         raise _tilescope.Error(f"{name} is a descriptor with round_f32_to_tf32, which ts.TensorMap does not make: without it the "
                                "tensor core rounds.")
+    if about["elem_type"] not in MAP_TYPES and not about["fp4_padded"]:
+        raise _tilescope.Error(f"{name} is a descriptor of the CUtensorMapDataType {about['elem_type']}, which ts.TensorMap does "
+                               "not make: integers and floating types of 8 to 64 bits and padded fp4 work.")
+    size, dims = about["elem_size"], shape
+    words = {"dtype": MAP_TYPES.get(about["elem_type"], "u8")}
+    if about["fp4_padded"]:
+        dims = [*shape[:-1], 2 * shape[-1]]
+        words = {"dtype": "u8", "packing": "b4x16_p64"}
+    block = [int(n) for n in about["block_size"]]
     if about.get("is_im2col"):
-        raise _tilescope.Error(f"{name} is an im2col descriptor, and ts.TensorMap makes tiled ones only: "
-                               "TensorDescriptor.from_tensor() makes one that works.")
-    if about["fp4_padded"] or about["elem_type"] not in MAP_TYPES:
-        raise _tilescope.Error(f"{name} is a descriptor of elements of less than a byte, which ts.TensorMap does not make: "
-                               "descriptors of 8, 16, 32 and 64 bits work.")
-    size = about["elem_size"]
+        words.update(pixels=block[0], channels=block[1], lower=tuple(reversed(value.pixel_box_lower_corner)),
+                     upper=tuple(reversed(value.pixel_box_upper_corner)))
+        if value.element_strides is not None:
+            words["element_strides"] = tuple(reversed(value.element_strides))
+    else:
+        words["box"] = tuple(reversed(block))
     tensor_map = _tilescope.TensorMap(
-        base, tuple(reversed(about["block_size"])), dims=tuple(reversed(shape)),
-        strides=tuple(size * n for n in reversed(strides[:-1])), dtype=MAP_TYPES[about["elem_type"]],
-        swizzle=SWIZZLES[about["swizzle"]], oob="nan" if value.padding == "nan" else "zero")
+        base, dims=tuple(reversed(dims)), strides=tuple(size * n for n in reversed(strides[:-1])),
+        swizzle=SWIZZLES[about["swizzle"]], oob="nan" if value.padding == "nan" else "zero", **words)
     return [tensor_map, *sizes]
 
 
