@@ -151,8 +151,8 @@ std::optional<Error> HostMemory::copy_in(sim::DeviceMemory& memory) {
     if (array.bytes() == 0) continue;
     std::byte* const end = array.begin() + array.bytes();
     if (stretches_.empty() || array.begin() >= stretches_.back().end) {
-      stretches_.push_back({array.begin(), end, 0, array.read_only(), named.in_place, named.name,
-                            array.text()});
+      stretches_.push_back(
+          {array.begin(), end, 0, array.read_only(), named.in_place, named.name, array.text()});
     } else {
       Stretch& last = stretches_.back();
       // The same memory by two names: who may write may write.

@@ -202,10 +202,11 @@ nb::object launch(LoadedModule& loaded, nb::handle grid, nb::handle block, nb::h
   request.settings = take_settings(words);
   if (words.size() != 0) {
     const std::string name = str_of(words.keys()[0]);
-    refuse(fmt::format(
-        "launch() has no {}=; it takes cluster, dynamic_smem, entry, memory, strict, device, schedule, "
-        "lazy, numerics, threads, max_instructions, suppressions and record.",
-        name));
+    refuse(
+        fmt::format("launch() has no {}=; it takes cluster, dynamic_smem, entry, memory, strict, "
+                    "device, schedule, "
+                    "lazy, numerics, threads, max_instructions, suppressions and record.",
+                    name));
   }
   request.order = order_of(request.settings, loaded.ptx());
   return launch_on(loaded, std::move(request), args);
@@ -215,7 +216,8 @@ std::string launch_signature(const char* begin) {
   return fmt::format(
       "{}grid: int | tuple, block: int | tuple, args: Sequence[Any] = (), *, cluster: int | tuple "
       "| "
-      "None = None, dynamic_smem: int = 0, entry: str | None = None, memory: Sequence[Any] | None = "
+      "None = None, dynamic_smem: int = 0, entry: str | None = None, memory: Sequence[Any] | None "
+      "= "
       "None, {}) -> Run",
       begin, settings_signature);
 }
@@ -296,10 +298,10 @@ void define_launches(nb::module_& module) {
       .def(
           "registers",
           [](const LoadedModule& self, const std::string& entry, std::uint32_t threads) {
-            const sim::Module& module = *self.module;
-            const std::shared_ptr<const ptx::Module> text(self.module, &module.text());
+            const sim::Module& loaded = *self.module;
+            const std::shared_ptr<const ptx::Module> text(self.module, &loaded.text());
             return sim::registers_of(
-                taken(ptx::decode(text, *taken(module.entry(entry)), module.variables_at())),
+                taken(ptx::decode(text, *taken(loaded.entry(entry)), loaded.variables_at())),
                 threads);
           },
           nb::arg("entry") = "", nb::arg("threads") = 128,

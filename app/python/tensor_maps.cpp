@@ -58,8 +58,7 @@ std::vector<std::int32_t> corner_in(nb::handle object, const char* what) {
 MapPacking packing_of(const std::string& name) {
   if (name == "none") return MapPacking::none;
   if (const std::optional<MapPacking> packing = packing_named(name)) return *packing;
-  refuse(
-      fmt::format("packing=\"{}\": none, b4x16_p64, b6x16_p32 or b4x16 (PTX ISA 5.5.1).", name));
+  refuse(fmt::format("packing=\"{}\": none, b4x16_p64, b6x16_p32 or b4x16 (PTX ISA 5.5.1).", name));
 }
 
 // What im2col has in place of a box.
@@ -138,18 +137,19 @@ void define_tensor_map(nb::module_& module) {
              const std::string& dtype, const std::string& swizzle, const std::string& interleave,
              const std::string& oob, nb::handle element_strides, const std::string& packing,
              nb::handle lower, nb::handle upper, std::uint32_t channels, std::uint32_t pixels) {
-            new (self) ArrayMap(map_of(std::move(array), box, dims, strides, dtype, swizzle,
-                                       interleave, oob, element_strides, packing,
-                                       {lower, upper, channels, pixels}));
+            new (self)
+                ArrayMap(map_of(std::move(array), box, dims, strides, dtype, swizzle, interleave,
+                                oob, element_strides, packing, {lower, upper, channels, pixels}));
           },
-          nb::arg("array"), nb::arg("box") = nb::none(), nb::kw_only(), nb::arg("dims") = nb::none(),
-          nb::arg("strides") = nb::none(), nb::arg("dtype") = "", nb::arg("swizzle") = "none",
-          nb::arg("interleave") = "none", nb::arg("oob") = "zero",
+          nb::arg("array"), nb::arg("box") = nb::none(), nb::kw_only(),
+          nb::arg("dims") = nb::none(), nb::arg("strides") = nb::none(), nb::arg("dtype") = "",
+          nb::arg("swizzle") = "none", nb::arg("interleave") = "none", nb::arg("oob") = "zero",
           nb::arg("element_strides") = nb::none(), nb::arg("packing") = "none",
           nb::arg("lower") = nb::none(), nb::arg("upper") = nb::none(), nb::arg("channels") = 0,
           nb::arg("pixels") = 0,
           nb::sig(
-              "def __init__(self, array: Any, box: tuple[int, ...] | None = None, *, dims: tuple[int, "
+              "def __init__(self, array: Any, box: tuple[int, ...] | None = None, *, dims: "
+              "tuple[int, "
               "...] | "
               "None = None, "
               "strides: tuple[int, ...] | None = None, dtype: str = '', swizzle: str = 'none', "

@@ -343,6 +343,9 @@ def test_tensor_maps():
         (lambda x: ts.TensorMap(x[::-1], box=(8, 4)), "negative stride"),
         (lambda x: ts.TensorMap(3, box=(8, 4)), "is no array"),
         (lambda x: ts.TensorMap(x, box=(8,)), "box"),
+        (lambda x: ts.TensorMap(x, box=(8, 4), packing="b3"), "none, b4x16_p64, b6x16_p32 or b4x16"),
+        (lambda x: ts.TensorMap(x, lower=(1 << 20,), upper=(0,), channels=8, pixels=8), "lower=.1048576,.: numbers from"),
+        (lambda x: ts.TensorMap(x, lower=(0,), upper=(0,), channels=8, pixels=8), "its corners .0. and .0. have 1 and 1 numbers"),
         (lambda x: ts.TensorMap(x[:, :15], box=(8, 300)), "box"),
     ],
 )

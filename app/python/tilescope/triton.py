@@ -1,9 +1,8 @@
 """Triton's kernels on the simulator: compiled by Triton itself, run without a GPU.
 
->>> import tilescope as ts
->>> ts.triton.activate("sm_90a")                      # doctest: +SKIP
->>> kernel[grid](x, y, out, n, BLOCK=256)             # doctest: +SKIP
->>> ts.triton.last.time, ts.triton.reports            # doctest: +SKIP
+    ts.triton.activate("sm_90a")
+    kernel[grid](x, y, out, n, BLOCK=256)
+    print(ts.triton.last, ts.triton.reports)
 
 Arrays are NumPy's (or torch's on the CPU) and are written in place. How it works: Triton asks its active driver
 what the chip is, has it load what was compiled and launch it; the driver here says what activate() was told, parses
@@ -15,6 +14,7 @@ The manual: docs/manual/python.md, "Triton".
 from __future__ import annotations
 
 import functools
+import operator
 import struct
 import sys
 
@@ -172,7 +172,7 @@ def _memory(value, name):
         return value.view(_torch_bytes(value)) if value.dtype.itemsize == 1 else value
     if hasattr(value, "__array_interface__"):
         # Of types that NumPy has from elsewhere (ml_dtypes) the buffer protocol knows none.
-        return value.view(f"u{value.itemsize}") if value.dtype.kind == "V" else value
+        return value if value.dtype.isbuiltin == 1 else value.view(f"u{value.itemsize}")
     raise _tilescope.Error(f"{name} is a {type(value).__name__}: a pointer is one of NumPy's arrays, a tensor of torch's "
                            "on the CPU, or None.")
 
@@ -324,6 +324,13 @@ class _Launcher:
         self.metadata = metadata
 
     def __call__(self, x, y, z, stream, module, packed, launch_metadata, enter, leave, *values):
+        if _session is None:
+            raise _tilescope.Error("This kernel was compiled for the simulator, which is not active: after ts.triton.activate() "
+                                   "it runs there.")
+        try:
+            x, y, z = map(operator.index, (x, y, z))
+        except TypeError:
+            raise _tilescope.Error(f"grid=({x!r}, {y!r}, {z!r}): whole numbers of programs are needed.") from None
         if min(x, y, z) < 1:
             return  # as Triton does
         meta = self.metadata
@@ -355,9 +362,10 @@ class _Utils:
         self.session = session
 
     def load_binary(self, name, kernel, shared, device):
-        # No handle of a module: it needs not to be unloaded.
-        module = self.session.module(kernel)
-        return None, module, module.registers(name), 0, 1024
+        # No handle of a module: what would have one is unloaded by whatever driver is active then. Triton asks again
+        # at each launch.
+        module, registers = self.session.module(kernel)
+        return None, module, registers, 0, 1024
 
     def unload_module(self, module):
         pass
@@ -493,7 +501,8 @@ class _Session:
 
     def module(self, ptx):
         if ptx not in self.modules:
-            self.modules[ptx] = _tilescope.Module(_with_own_lines(ptx.decode()))
+            module = _tilescope.Module(_with_own_lines(ptx.decode()))
+            self.modules[ptx] = module, module.registers()
         return self.modules[ptx]
 
     def launch(self, module, grid, block, arguments, words):
