@@ -169,17 +169,13 @@ def _memory(value, name):
         return _memory(base, name)
     if type(value).__module__.partition(".")[0] == "torch":
         value = value.detach()
-        return value.view(_torch_bytes(value)) if value.dtype.itemsize == 1 else value
+        # DLPack knows not every type of a byte.
+        return value.view(sys.modules["torch"].uint8) if value.dtype.itemsize == 1 else value
     if hasattr(value, "__array_interface__"):
         # Of types that NumPy has from elsewhere (ml_dtypes) the buffer protocol knows none.
         return value if value.dtype.isbuiltin == 1 else value.view(f"u{value.itemsize}")
     raise _tilescope.Error(f"{name} is a {type(value).__name__}: a pointer is one of NumPy's arrays, a tensor of torch's "
                            "on the CPU, or None.")
-
-
-def _torch_bytes(tensor):
-    import torch
-    return torch.uint8
 
 
 # ---- A launch -----------------------------------------------------------------------------------
