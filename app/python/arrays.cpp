@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "app/python/values.h"
+#include "core/diff/diff.h"
 #include "core/run/job.h"
 
 namespace tilescope::python {
@@ -145,6 +146,7 @@ std::optional<Error> HostMemory::copy_in(sim::DeviceMemory& memory) {
     return arrays_[a].array.begin() < arrays_[b].array.begin();
   });
   std::uint64_t total = 0;
+  stretches_.clear();
   for (const std::size_t i : order) {
     Named& named = arrays_[i];
     const HostArray& array = named.array;
@@ -219,6 +221,70 @@ std::optional<Error> HostMemory::copy_out(const sim::DeviceMemory& memory) const
     }
   }
   return wrong;
+}
+
+namespace {
+
+// Bytes of a region that are undefined in one of the two count as equal.
+std::vector<std::byte> with_undefined_of(const sim::Region& first, const sim::Region& other,
+                                         std::uint64_t begin, std::size_t bytes) {
+  const std::byte* const from = other.data() + (begin - other.base());
+  std::vector<std::byte> out(from, from + bytes);
+  if (!first.undefined_bits() && !other.undefined_bits()) return out;
+  for (std::size_t i = 0; i < bytes; ++i) {
+    const std::uint64_t a = begin - first.base() + i, b = begin - other.base() + i;
+    if (first.is_undefined(a) || other.is_undefined(b)) out[i] = first.data()[a];
+  }
+  return out;
+}
+
+std::string element_difference(const HostArray& array, std::vector<std::byte> got,
+                               std::vector<std::byte> want) {
+  Buffer a{"this one", *array.dtype(), array.shape(), std::move(got)};
+  Buffer b{"the first", *array.dtype(), array.shape(), std::move(want)};
+  const Outcome<DiffReport> report = diff(a, b, {});
+  if (!report || report->ok()) return "";
+  const Mismatch& m = report->first.front();
+  return fmt::format(
+      "{} of {} elements differ, the first at {}: {} here, and {} in the first order",
+      report->wrong, report->compared, index_text(m.index, array.shape()), m.got_text, m.want_text);
+}
+
+}  // namespace
+
+bool HostArray::is_dense() const {
+  std::int64_t step = element_;
+  for (std::size_t d = shape_.size(); d-- > 0;) {
+    if (shape_[d] != 1 && strides_[d] != step) return false;
+    step *= shape_[d];
+  }
+  return lowest_ == 0;
+}
+
+std::string HostMemory::difference(const sim::DeviceMemory& first,
+                                   const sim::DeviceMemory& other) const {
+  for (const Stretch& s : stretches_) {
+    const auto bytes = static_cast<std::size_t>(s.end - s.begin);
+    const sim::Region* const a = first.find(s.address, bytes);
+    const sim::Region* const b = other.find(s.address, bytes);
+    if (!a || !b) continue;
+    const std::byte* const was = a->data() + (s.address - a->base());
+    const std::vector<std::byte> is = with_undefined_of(*a, *b, s.address, bytes);
+    const auto differs = std::mismatch(is.begin(), is.end(), was).first;
+    if (differs == is.end()) continue;
+    const auto named = std::find_if(arrays_.begin(), arrays_.end(), [&](const Named& each) {
+      return each.array.begin() == s.begin && each.array.bytes() == bytes &&
+             each.array.is_dense() && each.array.dtype();
+    });
+    if (named == arrays_.end()) {
+      const auto at = static_cast<std::size_t>(differs - is.begin());
+      return fmt::format("byte {} of {} is 0x{:02x} here, and 0x{:02x} in the first order", at,
+                         s.name, std::to_integer<int>(is[at]), std::to_integer<int>(was[at]));
+    }
+    std::string text = element_difference(named->array, is, {was, was + bytes});
+    if (!text.empty()) return fmt::format("of {} ({}), {}", s.name, s.about, text);
+  }
+  return "";
 }
 
 }  // namespace tilescope::python

@@ -38,6 +38,7 @@ class HostArray {
   std::uint32_t element_bytes() const { return element_; }
   const std::vector<std::int64_t>& strides() const { return strides_; }  // bytes
   const std::string& text() const { return text_; }                      // "float32 (4, 8)"
+  bool is_dense() const;  // all its elements one behind the other, the last index fastest
   // Of its elements, where their type has a name here: float16, bfloat16, uint8...
   std::optional<DType> dtype() const;
   // All elements, the last index fastest, without what lies between them.
@@ -65,7 +66,8 @@ class HostMemory {
   std::size_t add(HostArray array, std::string name, bool in_place = false);
   const HostArray& array(std::size_t number) const { return arrays_[number].array; }
 
-  // Allocates and copies in. Refused where there is no room, or an array's memory is partly
+  // Allocates and copies in; again for another memory, at the same addresses where it had the same
+  // before. Refused where there is no room, or an array's memory is partly
   // read-only.
   std::optional<Error> copy_in(sim::DeviceMemory& memory);
   // Of the first element, and of the first byte of what was allocated for it.
@@ -73,6 +75,10 @@ class HostMemory {
   std::uint64_t region(std::size_t number) const;
   // Behind the launch. What a kernel has written into an array that is read-only is refused.
   std::optional<Error> copy_out(const sim::DeviceMemory& memory) const;
+
+  // What two runs of the same launch left otherwise, told of arrays element by element where their
+  // type is known, and else by bytes; empty: nothing. What a run left undefined is not compared.
+  std::string difference(const sim::DeviceMemory& first, const sim::DeviceMemory& other) const;
 
   struct Stretch {
     std::byte *begin = nullptr, *end = nullptr;

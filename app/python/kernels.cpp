@@ -110,9 +110,40 @@ DiffReport compared(const PreparedRun& run, const sim::SimExecution& execution) 
   return taken(std::move(report));
 }
 
-nb::object run_kernel(const std::string& name, nb::kwargs given) {
+// What another order left otherwise than the first one; empty: nothing.
+std::string difference(const std::vector<Buffer>& first, const std::vector<Buffer>& other) {
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const DiffReport report = taken(diff(other[i], first[i], {}));
+    if (report.ok()) continue;
+    const Mismatch& m = report.first.front();
+    return fmt::format(
+        "of {}, {} of {} elements differ, the first at {}: {} here, and {} in the "
+        "first order",
+        first[i].name, report.wrong, report.compared, index_text(m.index, first[i].shape),
+        m.got_text, m.want_text);
+  }
+  return "";
+}
+
+std::optional<OrderVerdict> other_orders(const PreparedRun& prepared, const Settings& settings,
+                                         const Order& order, const std::vector<Buffer>& first,
+                                         Run& run) {
+  std::vector<Buffer> left;
+  const auto again = [&](const Order& other_order) {
+    sim::Machine machine = taken(sim::Machine::load(prepared.job, simulator_options(other_order)));
+    Run other;
+    other.kernel = run.kernel;
+    other.device = run.device;
+    const RunState state = simulate(machine, settings, run.kernel);
+    tell(other, machine, settings);
+    left = machine.buffers();
+    return std::pair(state, std::move(other));
+  };
+  return try_orders(settings, order, run, {again, [&] { return difference(first, left); }});
+}
+
+nb::object run_kernel(const std::string& name, nb::dict words) {
   const CatalogEntry& entry = *taken(find_kernel(name));
-  nb::dict words = nb::dict(given);
   Settings settings = take_settings(words);
   const bool check = take_flag(words, "check", true);
   RunOptions options = options_in(entry, words);
@@ -137,11 +168,20 @@ nb::object run_kernel(const std::string& name, nb::kwargs given) {
   if (recorder) run.record = take_record(*recorder, prepared, order.device);
   const sim::SimExecution execution(std::move(machine));
   if (check && state == RunState::done) run.diff = compared(prepared, execution);
+  std::optional<OrderVerdict> verdict;
+  if (state == RunState::done)
+    verdict = other_orders(prepared, settings, order, execution.buffers(), run);
   nb::dict outputs;
   for (const Buffer& each : execution.buffers())
     outputs[nb::str(each.name.c_str())] = array_of(each);
   run.outputs = std::move(outputs);
-  return judged(std::move(run), state, settings);
+  return judged(std::move(run), state, settings, std::move(verdict));
+}
+
+nb::object run_watched(const std::string& name, nb::kwargs words) {
+  if (!is_watched()) return run_kernel(name, nb::dict(words));
+  const nb::object function = nb::module_::import_("tilescope._tilescope").attr("_run");
+  return watched(function, nb::make_tuple(name), nb::dict(words));
 }
 
 }  // namespace
@@ -180,7 +220,11 @@ True)doc");
       "Fault: the kernel faulted. Error: there is no such kernel or option, or sizes that it "
       "cannot do.",
       settings_help);
-  module.def("run", &run_kernel, nb::arg("kernel"), nb::arg("options"), nb::sig(signature.c_str()),
+  module.def(
+      "_run",
+      [](const std::string& name, nb::kwargs words) { return run_kernel(name, nb::dict(words)); },
+      nb::arg("kernel"), nb::arg("options"));
+  module.def("run", &run_watched, nb::arg("kernel"), nb::arg("options"), nb::sig(signature.c_str()),
              help.c_str());
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <thread>
 
 #include "app/descriptions.h"
@@ -46,7 +47,31 @@ std::optional<std::int64_t> count(nb::dict& words, const char* name, std::int64_
   return number;
 }
 
-void read_rules(const std::string& path, std::vector<Suppression>& rules) {
+constexpr std::int64_t most_orders = 1'000'000;
+
+// What the package has itself, by a compiler's name: tilescope/suppressions/triton.toml.
+std::string shipped_rules(const std::string& name) {
+  namespace fs = std::filesystem;
+  const fs::path folder =
+      fs::path(path_of(nb::module_::import_("tilescope._tilescope").attr("__file__")))
+          .parent_path() /
+      "suppressions";
+  const fs::path file = folder / (name + ".toml");
+  std::error_code ignored;
+  if (fs::is_regular_file(file, ignored)) return file.string();
+  std::vector<std::string> known;
+  for (const auto& each : fs::directory_iterator(folder, ignored))
+    known.push_back(each.path().stem().string());
+  std::sort(known.begin(), known.end());
+  refuse(
+      fmt::format("suppressions=\"{}\": the package has rules for {}; a file of one's own ends "
+                  "in .toml.",
+                  name, fmt::join(known, ", ")));
+}
+
+void read_rules(const std::string& given, std::vector<Suppression>& rules) {
+  const bool is_file = given.find_first_of("./") != given.npos;
+  const std::string path = is_file ? given : shipped_rules(given);
   const std::string text = taken(read_text(path));
   for (Suppression& rule : taken(parse_suppressions(text, path))) rules.push_back(std::move(rule));
 }
@@ -80,6 +105,13 @@ Settings take_settings(nb::dict& words) {
   out.threads = static_cast<std::uint64_t>(count(words, "threads", most_threads).value_or(0));
   out.most_instructions =
       static_cast<std::uint64_t>(count(words, "max_instructions", INT64_MAX).value_or(0));
+  if (const auto orders = take(words, "search")) {
+    const std::int64_t number = number_of(*orders);
+    if (number < 0 || number > most_orders) {
+      refuse(fmt::format("search={}: a number of orders, from 0 to {}.", number, most_orders));
+    }
+    out.search = static_cast<std::uint64_t>(number);
+  }
   if (const auto files = take(words, "suppressions")) {
     if (PyList_Check(files->ptr()) || PyTuple_Check(files->ptr())) {
       for (const nb::handle each : nb::iter(*files)) read_rules(path_of(each), out.rules);
@@ -145,16 +177,74 @@ void tell(Run& run, const sim::Machine& machine, const Settings& settings) {
   run.printed = machine.printed();
 }
 
+namespace {
+
+std::vector<Report> reports_of(const std::vector<Report>& reports, Weight weight) {
+  std::vector<Report> out;
+  std::copy_if(reports.begin(), reports.end(), std::back_inserter(out),
+               [&](const Report& r) { return r.weight == weight; });
+  return out;
+}
+
+bool same_finding(const Report& a, const Report& b) {
+  return a.kind == b.kind && a.site.kernel == b.site.kernel && a.site.ptx_line == b.site.ptx_line;
+}
+
+}  // namespace
+
+std::optional<OrderVerdict> try_orders(const Settings& settings, Order order, Run& first,
+                                       const OtherOrders& others) {
+  order.recorder = nullptr;
+  order.clocked = false;
+  for (std::uint64_t n = 1; n <= settings.search; ++n) {
+    order.schedule.seed = settings.schedule.seed + n;
+    const std::string name = fmt::format("schedule=\"{}\"{}", sim::schedule_text(order.schedule),
+                                         settings.lazy ? ", lazy=True" : "");
+    auto [state, run] = others.again(order);
+    const bool fault = state == RunState::fault;
+    if (fault || settings.strict) {
+      const std::vector<Report> worst =
+          reports_of(run.reports, fault ? Weight::fault : Weight::hazard);
+      if (!worst.empty()) {
+        return OrderVerdict{fault,
+                            fmt::format("in another order, {} ({} of {}): {}", name, n,
+                                        settings.search, text_of_reports(worst, false)),
+                            std::move(run)};
+      }
+    }
+    if (const std::string difference = others.difference(); !difference.empty()) {
+      return OrderVerdict{false,
+                          fmt::format("in another order, {} ({} of {}), the result is another "
+                                      "one: {}",
+                                      name, n, settings.search, difference),
+                          std::move(run)};
+    }
+    for (Report& report : run.reports) {
+      if (std::none_of(first.reports.begin(), first.reports.end(),
+                       [&](const Report& known) { return same_finding(known, report); })) {
+        report.sentence += fmt::format(" (seen with {})", name);
+        first.reports.push_back(std::move(report));
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 nb::object judged(Run run, RunState state, const Settings& settings) {
   std::vector<Report> worst;
-  const Weight least = state == RunState::fault ? Weight::fault : Weight::hazard;
   if (state == RunState::fault || settings.strict) {
-    std::copy_if(run.reports.begin(), run.reports.end(), std::back_inserter(worst),
-                 [&](const Report& r) { return r.weight == least; });
+    worst = reports_of(run.reports, state == RunState::fault ? Weight::fault : Weight::hazard);
   }
   nb::object object = nb::cast(std::move(run));
   if (worst.empty()) return object;
   raise_with_run(state == RunState::fault, text_of_reports(worst, false), std::move(object));
+}
+
+nb::object judged(Run run, RunState state, const Settings& settings,
+                  std::optional<OrderVerdict> verdict) {
+  nb::object answer = judged(std::move(run), state, settings);
+  if (!verdict) return answer;
+  raise_with_run(verdict->fault, verdict->sentence, nb::cast(std::move(verdict->run)));
 }
 
 }  // namespace tilescope::python

@@ -3,10 +3,12 @@
 
 #include <nanobind/nanobind.h>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/reports.h"
@@ -20,7 +22,7 @@ namespace tilescope::python {
 namespace nb = nanobind;
 
 // The words after the arguments: strict=, device=, schedule=, lazy=, numerics=, threads=,
-// max_instructions=, suppressions=, record=.
+// max_instructions=, suppressions=, record=, search=.
 struct Settings {
   bool strict = false, record = false;
   std::optional<std::string> device;
@@ -29,6 +31,7 @@ struct Settings {
   std::optional<bool> exact;  // numerics
   std::uint64_t threads = 0;  // 0: all
   std::uint64_t most_instructions = 0;
+  std::uint64_t search = 0;  // other orders that are tried
   std::vector<Suppression> rules;
 };
 
@@ -40,7 +43,7 @@ bool take_flag(nb::dict& words, const char* name, bool usual);
 inline constexpr const char* settings_signature =
     "strict: bool = False, device: str | None = None, schedule: int | str = 0, lazy: bool = False, "
     "numerics: str | None = None, threads: int | None = None, max_instructions: int | None = None, "
-    "suppressions: str | list[str] | None = None, record: bool = False";
+    "suppressions: str | list[str] | None = None, record: bool = False, search: int = 0";
 inline constexpr const char* settings_help =
     "strict: a hazard raises Hazard.\n"
     "device: the chip, b200, h200, a100... or a device file; None: one that takes the PTX.\n"
@@ -49,8 +52,13 @@ inline constexpr const char* settings_help =
     "numerics: how tensor cores add, \"exact\" as the chip does, or \"fast\".\n"
     "threads: of this machine; None: all.\n"
     "max_instructions: of all warps together; a run that wants more is refused.\n"
-    "suppressions: files of rules that silence hazards and notes.\n"
-    "record: events are kept, for stats().";
+    "suppressions: files of rules that silence hazards and notes, or what the package has for a "
+    "compiler: \"triton\".\n"
+    "record: events are kept, for stats().\n"
+    "search: so many other orders (schedule=) are tried on the same inputs; the first one's "
+    "results "
+    "are kept, and\n"
+    "a fault or another result in one of them raises, and with strict=True a hazard.";
 
 // The chip that is simulated, and the order; refused where it does not take the PTX.
 Order order_of(const Settings& settings, std::string_view ptx);
@@ -70,6 +78,31 @@ struct Run {
 // Runs the machine to its end, without the GIL; every 40 ms or so Python may answer a signal, such
 // as Ctrl-C's. Refused where it wants to execute more than it may.
 RunState simulate(sim::Machine& machine, const Settings& settings, const std::string& kernel);
+
+// With search=N: the same launch in other orders, from the same memory.
+struct OtherOrders {
+  // Runs it in this order, without a clock or a record, and gives its run back.
+  std::function<std::pair<RunState, Run>(const Order& order)> again;
+  // Of the last one: what it left otherwise than the first order did; empty: nothing.
+  std::function<std::string()> difference;
+};
+struct OrderVerdict {
+  bool fault = false;
+  std::string sentence;  // with the order's name
+  Run run;               // in that order
+};
+// Nothing: they all do as the first one does. Hazards that strict=False lets pass, and the first
+// order did not show, are added to `first`.
+std::optional<OrderVerdict> try_orders(const Settings& settings, Order order, Run& first,
+                                       const OtherOrders& others);
+// Answers the run, or raises, as judged(); `verdict`: of the other orders.
+nb::object judged(Run run, RunState state, const Settings& settings,
+                  std::optional<OrderVerdict> verdict);
+
+// Is somebody asked in place of launch() and run()? The pytest plugin is while a test runs: it is
+// given the function that does it, its arguments and words, and answers the run (`_watch`).
+bool is_watched();
+nb::object watched(const nb::object& function, const nb::tuple& arguments, nb::dict words);
 
 // Threads for tensor cores' sums, where the kernel has products.
 std::unique_ptr<Workers> workers_for(const Settings& settings, std::string_view ptx);
