@@ -150,11 +150,16 @@ Outcome<CudaFiles> cuda_files(const std::string& path) {
   }
   Outcome<std::string> text = read_text(path);
   if (!text) return text.error();
+  return cuda_text(path, fs::path(path).parent_path().string(), std::move(*text));
+}
+
+CudaFiles cuda_text(const std::string& name, const std::string& folder, std::string text) {
   CudaFiles out;
-  out.name = name_in_ptx(path);
+  out.name = name_in_ptx(name);
   std::error_code error;
-  out.folder = fs::absolute(path, error).lexically_normal().parent_path().string();
-  out.text = std::move(*text);
+  const fs::path place = fs::path(folder.empty() ? "." : folder) / "file";
+  out.folder = fs::absolute(place, error).lexically_normal().parent_path().string();
+  out.text = std::move(text);
   add_headers(out.text, "", out);
   return out;
 }

@@ -34,6 +34,9 @@ std::string name_in_ptx(const std::string& path);
 // Refused: it is no CUDA file, or cannot be read.
 Outcome<CudaFiles> cuda_files(const std::string& path);
 
+// The same of a text that is in a folder only as far as its headers are.
+CudaFiles cuda_text(const std::string& name, const std::string& folder, std::string text);
+
 // The same of a file that the program carries, "kernels/hopper/dense_gemm.cu": the PTX calls it
 // that.
 Outcome<CudaFiles> own_cuda_files(const std::string& name);

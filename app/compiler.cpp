@@ -92,7 +92,8 @@ Complaint no_words(const ProcessEnd& end) {
 // Runs nvcc on the texts; `build` gets PTX or complaints.
 std::optional<Error> translate(const std::string& nvcc, const std::string& architecture,
                                const CudaFiles& texts, const Defines& defines,
-                               const KeepOn& keep_on, Build& build) {
+                               const std::vector<std::string>& options, const KeepOn& keep_on,
+                               Build& build) {
   const Scratch scratch;
   if (scratch.folder().empty()) {
     return Error{ErrorKind::unreadable,
@@ -115,7 +116,6 @@ std::optional<Error> translate(const std::string& nvcc, const std::string& archi
                 "-ptx",
                 "-x",
                 "cu",
-                "-std=c++20",
                 "-lineinfo",
                 "--expt-relaxed-constexpr",
                 "-I",
@@ -123,6 +123,12 @@ std::optional<Error> translate(const std::string& nvcc, const std::string& archi
                 "-I",
                 root.string(),
                 "-arch=" + architecture};
+  const auto says_standard = [](const std::string& word) {
+    return word.starts_with("-std") || word.starts_with("--std");
+  };
+  if (std::none_of(options.begin(), options.end(), says_standard))
+    plan.words.push_back("-std=c++20");
+  plan.words.insert(plan.words.end(), options.begin(), options.end());
   for (const auto& [name, value] : defines) {
     plan.words.push_back(fmt::format("-D{}={}", name, value));
   }
@@ -154,7 +160,8 @@ std::string said_of(const std::vector<Complaint>& complaints) {
 }
 
 Outcome<Build> compile_texts(Build build, const CudaFiles& texts, const std::string& architecture,
-                             const Defines& defines, const KeepOn& keep_on) {
+                             const Defines& defines, const KeepOn& keep_on,
+                             const std::vector<std::string>& options = {}) {
   build.name = texts.name;
   build.sources[build.name] = lines_of_text(texts.text);
   for (const auto& [name, header] : texts.headers) {
@@ -167,14 +174,16 @@ Outcome<Build> compile_texts(Build build, const CudaFiles& texts, const std::str
   const Outcome<std::string> version = version_of(*nvcc, keep_on);
   if (!version) return version.error();
   const std::string key = key_of(texts, architecture, *version, defines);
-  if (auto kept = kept_ptx(key)) {
+  if (auto kept = options.empty() ? kept_ptx(key) : std::nullopt) {
     build.ptx = std::move(kept->ptx);
     build.complaints =
         complaints_in(kept->said, [](std::string_view name) { return std::string(name); });
     return build;
   }
-  if (auto error = translate(*nvcc, architecture, texts, defines, keep_on, build)) return *error;
-  if (build.compiled()) keep_ptx(key, {build.ptx, said_of(build.complaints)});
+  if (auto error = translate(*nvcc, architecture, texts, defines, options, keep_on, build)) {
+    return *error;
+  }
+  if (build.compiled() && options.empty()) keep_ptx(key, {build.ptx, said_of(build.complaints)});
   return build;
 }
 
@@ -213,6 +222,14 @@ Outcome<Build> compile(const std::string& path, const std::string& architecture,
   build.file = path;
   build.files = {path};
   return compile_texts(std::move(build), *texts, architecture, defines, keep_on);
+}
+
+Outcome<Build> compile_text(const CudaText& text, const std::string& architecture,
+                            const KeepOn& keep_on) {
+  Build build;
+  build.file = text.name;
+  return compile_texts(std::move(build), cuda_text(text.name, text.folder, text.text), architecture,
+                       {}, keep_on, text.options);
 }
 
 Outcome<Build> compile_own(const std::string& source, const std::string& architecture,

@@ -35,6 +35,16 @@ Outcome<Build> compile(const std::string& path, const std::string& architecture,
 Outcome<Build> compile_own(const std::string& source, const std::string& architecture,
                            const Defines& defines, const KeepOn& keep_on = {});
 
+// A text that need be no file. The PTX calls it `name`; headers beside it are looked for in
+// `folder`. `options` are the compiler's own, as nvcc has them: with some, nothing is kept, for
+// they may lead to texts that nobody looks at here.
+struct CudaText {
+  std::string name, folder, text;
+  std::vector<std::string> options{};
+};
+Outcome<Build> compile_text(const CudaText& text, const std::string& architecture,
+                            const KeepOn& keep_on = {});
+
 // What PTX was made for, as the compiler is told: "compute_100a" for `.target sm_100a`.
 std::string architecture_of(std::string_view ptx);
 

@@ -1,6 +1,7 @@
 // Launches of PTX: a Module, what it is given, and what came of it.
 #include <fmt/format.h>
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -12,6 +13,7 @@
 #include "app/files.h"
 #include "app/python/arguments.h"
 #include "app/python/arrays.h"
+#include "app/python/cuda_source.h"
 #include "app/python/settings.h"
 #include "app/python/values.h"
 #include "core/run/fit_launch.h"
@@ -25,6 +27,7 @@ namespace {
 // PTX that is parsed once. Its variables stay from launch to launch, as on a chip.
 struct LoadedModule {
   std::string name;
+  std::string entry;         // that a launch takes where it names none; empty: the only one
   sim::DeviceMemory memory;  // its variables, and nothing else between launches
   std::shared_ptr<sim::Module> module;
   std::mutex mutex;  // one launch at a time; never waited for with the GIL
@@ -43,25 +46,78 @@ bool is_ptx(std::string_view text) {
   return text.find(".version") != text.npos || text.find(".entry") != text.npos;
 }
 
-// PTX as text, or the path of a file that has it.
-std::shared_ptr<LoadedModule> module_of(nb::handle kernel) {
+std::shared_ptr<LoadedModule> load_cuda(const CudaSource& source) {
+  MadePtx made = ptx_of_cuda(source);
+  return load(std::move(made.name), std::move(made.ptx));
+}
+
+// PTX or CUDA C++ as text, or the path of a file that has it; `source`: how CUDA is compiled.
+std::shared_ptr<LoadedModule> module_of(nb::handle kernel, CudaSource source = {}) {
   std::string text;
   if (PyUnicode_Check(kernel.ptr())) {
     text = text_in(kernel);
+    if (is_cuda(text)) {
+      source.text = std::move(text);
+      return load_cuda(source);
+    }
     if (is_ptx(text)) return load("PTX", std::move(text));
-    if (!text.ends_with(".ptx")) {
+    if (!text.ends_with(".ptx") && !text.ends_with(".cu")) {
       refuse(fmt::format(
-          "{} is neither PTX nor the path of a .ptx file. A kernel of the catalog is run by "
-          "ts.run(name, m=..., n=...); ts.kernels() lists them.",
+          "{} is neither PTX nor the path of a .ptx file, nor CUDA C++ (a text with a __global__ "
+          "function, or the path of a .cu file). A kernel of the catalog is run by ts.run(name, "
+          "m=..., n=...); ts.kernels() lists them.",
           about(kernel)));
     }
   } else if (nb::hasattr(kernel, "__fspath__")) {
     text = path_of(kernel);
   } else {
-    refuse(fmt::format("{} is no kernel: PTX as text, the path of a .ptx file, or a Module.",
+    refuse(fmt::format(
+        "{} is no kernel: PTX or CUDA C++ as text, the path of a .ptx or .cu file, or a Module.",
+        about(kernel)));
+  }
+  if (!text.ends_with(".cu")) return load(text, taken(read_text(text)));
+  source.path = text;
+  source.text = taken(read_text(text));
+  return load_cuda(source);
+}
+
+std::vector<std::string> words_in(nb::handle object, const char* what) {
+  std::vector<std::string> out;
+  if (!PyList_Check(object.ptr()) && !PyTuple_Check(object.ptr())) {
+    refuse(fmt::format("{}={}: a list of the compiler's own words is needed, [\"-DN=4\"].", what,
+                       about(object)));
+  }
+  for (const nb::handle each : nb::iter(object)) {
+    if (!PyUnicode_Check(each.ptr())) {
+      refuse(fmt::format("{}: {} is no text.", what, about(each)));
+    }
+    out.emplace_back(text_in(each));
+  }
+  return out;
+}
+
+std::shared_ptr<LoadedModule> compile_module(nb::handle kernel, const std::string& arch,
+                                             std::optional<std::string> entry, nb::handle options,
+                                             std::optional<std::string> compiler) {
+  CudaSource source;
+  source.arch = arch;
+  source.options = words_in(options, "options");
+  source.compiler = compiler.value_or("");
+  const bool is_path = nb::hasattr(kernel, "__fspath__");
+  if (!is_path && !PyUnicode_Check(kernel.ptr())) {
+    refuse(fmt::format("{} is no CUDA source: the text of one or the path of a .cu file is needed.",
                        about(kernel)));
   }
-  return load(text, taken(read_text(text)));
+  const std::string text = is_path ? path_of(kernel) : std::string(text_in(kernel));
+  if (!text.ends_with(".cu") && (is_path || !is_cuda(text))) {
+    refuse(
+        fmt::format("{} is no CUDA source: a text with a __global__ function or the path of a "
+                    ".cu file is needed; ts.Module takes PTX.",
+                    about(kernel)));
+  }
+  std::shared_ptr<LoadedModule> out = module_of(kernel, std::move(source));
+  if (entry) out->entry = std::string(taken(out->module->entry(*entry))->name);
+  return out;
 }
 
 Dim3 dim_of(nb::handle object, const char* what) {
@@ -218,6 +274,7 @@ nb::object launch(LoadedModule& loaded, nb::handle grid, nb::handle block, nb::h
     if (n < 0 || n > INT32_MAX) refuse(fmt::format("dynamic_smem={}: bytes, 0 or more.", n));
     request.launch.dynamic_shared = static_cast<std::uint32_t>(n);
   }
+  request.launch.entry = loaded.entry;
   if (const nb::object entry = take("entry"); !entry.is_none()) {
     if (!PyUnicode_Check(entry.ptr()))
       refuse(fmt::format("entry={}: a kernel's name is needed.", about(entry)));
@@ -248,7 +305,10 @@ nb::object launch_any(nb::handle kernel, nb::handle grid, nb::handle block, nb::
   LoadedModule* known = nullptr;
   if (nb::try_cast(kernel, known) && known)
     return launch(*known, grid, block, args, std::move(words));
-  return launch(*module_of(kernel), grid, block, args, std::move(words));
+  CudaSource source;
+  if (const nb::object device = words.get("device", nb::none()); PyUnicode_Check(device.ptr()))
+    source.arch = arch_of_device(std::string(text_in(device)));
+  return launch(*module_of(kernel, std::move(source)), grid, block, args, std::move(words));
 }
 
 nb::object launch_watched(nb::handle kernel, nb::handle grid, nb::handle block, nb::handle args,
@@ -305,8 +365,9 @@ void define_launches(nb::module_& module) {
   static const std::string function =
       launch_signature("def launch(kernel: str | os.PathLike | Module, ");
   static const std::string function_help = launch_help(
-      "Runs a kernel on the simulator: PTX as text, the path of a .ptx file, or a Module, which is "
-      "parsed once.\n\n"
+      "Runs a kernel on the simulator: PTX or CUDA C++ as text, the path of a .ptx or .cu file, or "
+      "a "
+      "Module, which is parsed once. CUDA is compiled for the device, or sm_90a.\n\n"
       ">>> import array, tilescope as ts\n"
       ">>> ptx = '''.version 8.0\n"
       "... .target sm_80\n"
@@ -330,8 +391,9 @@ void define_launches(nb::module_& module) {
       module, "Module",
       "PTX that is parsed once and launched often. Its .global variables stay as a launch leaves "
       "them, as on a chip.")
-      .def(nb::new_(&module_of), nb::arg("ptx"),
-           "Of PTX as text, or the path of a .ptx file. Error: it is not understood; the sentence "
+      .def(nb::new_([](nb::handle kernel) { return module_of(kernel); }), nb::arg("ptx"),
+           "Of PTX as text, or the path of a .ptx file; of CUDA C++ as compile() makes it. Error: "
+           "it is not understood; the sentence "
            "has the line.")
       .def_prop_ro(
           "entries",
@@ -371,6 +433,20 @@ void define_launches(nb::module_& module) {
           nb::sig(method.c_str()), method_help.c_str())
       .def("__repr__",
            [](const LoadedModule& self) { return fmt::format("<Module {}>", self.name); });
+  module.def(
+      "compile", &compile_module, nb::arg("source"), nb::arg("arch") = "sm_90a",
+      nb::arg("entry") = nb::none(), nb::arg("options") = nb::make_tuple(), nb::kw_only(),
+      nb::arg("compiler") = nb::none(),
+      nb::sig("def compile(source: str | os.PathLike, arch: str = 'sm_90a', entry: str | None = "
+              "None, options: Sequence[str] = (), *, compiler: str | None = None) -> Module"),
+      "Compiles CUDA C++, as text or of a .cu file, by nvcc or else NVRTC: a GPU is not needed. "
+      "Reports name its lines;\na text is called kernel.cu, and finds headers in the folder that "
+      "Python runs in.\n\n"
+      "arch: what it is for, sm_80, sm_90a, sm_100a...\n"
+      "entry: the kernel that launches take where they name none, or a unique part of its name.\n"
+      "options: the compiler's own words, such as \"-DN=4\" and \"--use_fast_math\".\n"
+      "compiler: \"nvcc\" or \"nvrtc\"; None: the first of these that is here.\n\n"
+      "Error: it does not compile, with the compiler's words; or there is no compiler.");
   module.def(
       "launch",
       [](nb::handle kernel, nb::handle grid, nb::handle block, nb::handle args, nb::kwargs words) {

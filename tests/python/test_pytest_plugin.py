@@ -233,7 +233,7 @@ def test_it():
 
 
 def test_the_manuals_example(outcome, tmp_path):
-    block = re.search(r"^```py\n(.*?)^```", (ROOT / "docs/manual/python.md").read_text(), re.M | re.S)[1]
+    block = re.search(r"^```py\n(@.*?)^```", (ROOT / "docs/manual/python.md").read_text(), re.M | re.S)[1]
     (tmp_path / "add.ptx").symlink_to(pathlib.Path(__file__).parent / "add.ptx")
     said, counts = outcome(block)
     assert counts == (1, 0), said
