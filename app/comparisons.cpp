@@ -2,40 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "app/npy_files.h"
-#include "core/sim/machine/device.h"
-#include "core/sim/machine/model.h"
+#include "app/output_differences.h"
 
 namespace tilescope {
 namespace {
 
-std::vector<Pattern> patterns_of(const Compared& c, const DiffReport& diff, const Ran& ran) {
-  const Buffer& got = ran.execution->buffers()[c.output->buffer];
-  PatternHints hints;
-  if (!got.tile.empty()) {
-    hints.tile = {got.tile.size() > 1 ? got.tile[got.tile.size() - 2] : 1, got.tile.back()};
-  }
-  if (ran.traces()) {
-    hints.writer = [&, width = bytes_of(got.dtype)](std::int64_t element) {
-      return ran.execution->writer(c.output->buffer, static_cast<std::size_t>(element) * width);
-    };
-  }
-  return find_patterns(got, *c.want, diff.options, hints);
-}
-
 // With several devices an output is told with its device: "C on sim".
 std::optional<Error> compare_one(Compared& c, const std::vector<Ran>& ran) {
-  const Execution& execution = *ran[c.ran].execution;
-  const std::size_t buffer = c.output->buffer;
-  Outcome<DiffReport> diff =
-      tilescope::diff(execution.buffers()[buffer], *c.want, {.tolerance = c.output->tolerance});
-  if (!diff) return diff.error();
-  if (ran[c.ran].traces()) name_writers(*diff, execution, buffer);
-  if (!diff->ok()) c.patterns = patterns_of(c, *diff, ran[c.ran]);
-  if (ran.size() > 1) diff->got_name += fmt::format(" on {}", ran[c.ran].device);
-  c.diff = std::move(*diff);
+  Outcome<OutputDifference> found =
+      compare_output(*ran[c.ran].execution, *c.output, *c.want, ran[c.ran].traces());
+  if (!found) return found.error();
+  if (ran.size() > 1) found->diff.got_name += fmt::format(" on {}", ran[c.ran].device);
+  c.diff = std::move(found->diff);
+  c.patterns = std::move(found->patterns);
   return std::nullopt;
 }
 
@@ -97,36 +76,6 @@ std::optional<Error> compare(std::vector<Compared>& compared, const std::vector<
     if (auto error = compare_one(c, ran)) return error;
   }
   return std::nullopt;
-}
-
-Outcome<std::vector<DiffReport>> compare_variables(const PreparedRun& run, const Ran& ran) {
-  std::vector<DiffReport> out;
-  const auto* const execution = dynamic_cast<const sim::SimExecution*>(ran.execution.get());
-  if (!execution) return out;  // a chip's are not looked at
-  for (const ExpectedVariable& expected : run.variables) {
-    const auto& regions = execution->machine().model().regions;
-    const auto found = std::find_if(regions.begin(), regions.end(), [&](const sim::Region& r) {
-      return r.kind() == sim::Region::Kind::variable && r.name() == expected.name;
-    });
-    Outcome<Buffer> want = read_npy_file(expected.file, DType::u8);
-    if (!want) return want.error();
-    if (found == regions.end()) {
-      return Error{ErrorKind::mismatch,
-                   fmt::format("The launch expects something of the variable {}, which the PTX "
-                               "does not define.",
-                               expected.name),
-                   expected.file};
-    }
-    Buffer got;
-    got.name = expected.name;
-    got.dtype = DType::u8;
-    got.shape = {static_cast<std::int64_t>(found->size())};
-    got.bytes.assign(found->data(), found->data() + found->size());
-    Outcome<DiffReport> diff = tilescope::diff(got, *want, {});
-    if (!diff) return diff.error();
-    out.push_back(std::move(*diff));
-  }
-  return out;
 }
 
 }  // namespace tilescope

@@ -50,7 +50,4 @@ class PendingReference {
 std::optional<Error> compare(std::vector<Compared>& compared, const std::vector<Ran>& ran,
                              std::optional<std::size_t> gpu);
 
-// What a run of the simulator has left in variables, beside what it should be.
-Outcome<std::vector<DiffReport>> compare_variables(const PreparedRun& run, const Ran& ran);
-
 }  // namespace tilescope

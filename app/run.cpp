@@ -12,6 +12,7 @@
 #include "app/devices.h"
 #include "app/files.h"
 #include "app/kernel_options.h"
+#include "app/output_differences.h"
 #include "app/output_files.h"
 #include "app/predictions.h"
 #include "app/profiles.h"
@@ -447,7 +448,7 @@ int run_kernel(Options options, Terminal& terminal) {
   const std::optional<std::size_t> gpu = with_gpu ? std::optional<std::size_t>(1) : std::nullopt;
   if (const auto error = compare(*compared, *ran, gpu)) return terminal.fail(*error);
 
-  Outcome<std::vector<DiffReport>> variables = compare_variables(*run, ran->front());
+  Outcome<std::vector<DiffReport>> variables = compare_variables(*run, *ran->front().execution);
   if (!variables) return terminal.fail(variables.error());
   results.variables = std::move(*variables);
 

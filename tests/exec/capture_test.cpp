@@ -16,6 +16,7 @@
 #include "app/descriptions.h"
 #include "app/exec_server.h"
 #include "app/files.h"
+#include "app/output_differences.h"
 #include "app/scratch.h"
 #include "core/sim/machine/machine.h"
 
@@ -103,7 +104,7 @@ std::string run_alone(const fs::path& folder) {
   for (const Compared& c : *compared) {
     if (!c.diff->ok()) return run->job.buffers[c.output->buffer].name + " differs";
   }
-  const auto variables = compare_variables(*run, ran[0]);
+  const auto variables = compare_variables(*run, *ran[0].execution);
   if (!variables) return variables.error().sentence;
   for (const DiffReport& diff : *variables) {
     if (!diff.ok()) return diff.got_name + " differs";
