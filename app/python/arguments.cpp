@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <optional>
 
 #include "app/python/values.h"
@@ -170,7 +171,8 @@ void Parameters::take_one(std::size_t i, nb::handle object) {
     if (p.bytes != 8) {
       refuse(fmt::format("An array is a pointer of 8 bytes, and {} has {}.", name, p.bytes));
     }
-    pointers_.push_back({i, host_.add(std::move(*array), fmt::format("argument {}", i))});
+    pointers_.push_back(
+        {i, host_.add(std::move(*array), fmt::format("argument {}", i)), nb::borrow(object)});
     values_[i].resize(8);
     return;
   }
@@ -189,6 +191,16 @@ void Parameters::take_one(std::size_t i, nb::handle object) {
     refuse(fmt::format("{} has {} bytes, but is given {}.", name, p.bytes, raw->size()));
   }
   values_[i] = std::move(*raw);
+}
+
+nb::dict Parameters::arrays() const {
+  std::map<std::size_t, nb::object> all;
+  for (const Pointer& each : pointers_) all[each.parameter] = each.object;
+  for (const Map& each : maps_) all[each.parameter] = each.map.array;
+  nb::dict out;
+  for (const auto& [parameter, object] : all)
+    out[nb::str(std::string(entry_.parameters[parameter].name).c_str())] = object;
+  return out;
 }
 
 std::vector<std::byte> Parameters::bytes() const {

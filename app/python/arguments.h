@@ -27,6 +27,8 @@ class Parameters {
 
   // Takes the arguments, a sequence with one for each parameter. Refused where one does not fit.
   void take(nb::handle given);
+  // The arrays among them, by their parameters' names.
+  nb::dict arrays() const;
   // Once the host's arrays have addresses.
   std::vector<std::byte> bytes() const;
 
@@ -37,6 +39,7 @@ class Parameters {
   HostMemory& host_;
   struct Pointer {
     std::size_t parameter = 0, array = 0;
+    nb::object object;
   };
   struct Map {
     std::size_t parameter = 0, array = 0;

@@ -5,8 +5,10 @@
 #include <nanobind/stl/string.h>
 
 #include "app/kernel_options.h"
+#include "app/output_differences.h"
 #include "app/profiles.h"
 #include "app/python/arrays.h"
+#include "app/python/launch_paths.h"
 #include "app/python/settings.h"
 #include "app/python/values.h"
 #include "core/sim/machine/device.h"
@@ -86,28 +88,71 @@ nb::object array_of(Buffer buffer) {
                                          element_of(buffer.dtype)));
 }
 
-// The reference, without the GIL; Ctrl-C ends it.
-DiffReport compared(const PreparedRun& run, const sim::SimExecution& execution) {
-  const Output& output = run.outputs.front();
+// An output of the run, and what its file says that it should be; nothing: the reference does.
+struct Expected {
+  const Output* output = nullptr;
+  std::optional<Buffer> want;
+};
+
+// What cannot be compared is said before the run, not after it.
+std::vector<Expected> expected_of(const PreparedRun& run) {
+  std::vector<Expected> out;
+  for (const Output& output : run.outputs) {
+    std::optional<Buffer> want = taken(wanted_from_file(run, output));
+    if (!want && !run.entry) continue;  // it is only written
+    if (want) (void)taken(Differ::start(run.job.buffers[output.buffer], *want, {}));
+    out.push_back({&output, std::move(want)});
+  }
+  return out;
+}
+
+// Without the GIL; Ctrl-C ends it.
+std::vector<Difference> compared(const PreparedRun& run, std::vector<Expected> expected,
+                                 const Execution& execution) {
   bool interrupted = false;
   const auto keep_on = [&] {
     const nb::gil_scoped_acquire held;
     interrupted = interrupted || PyErr_CheckSignals() != 0;
     return !interrupted;
   };
-  Outcome<DiffReport> report = Error{};
+  const auto compare_all = [&]() -> Outcome<std::vector<Difference>> {
+    std::vector<Difference> out;
+    for (Expected& each : expected) {
+      if (!each.want) {
+        Outcome<Buffer> want = expected_output(run, keep_on);
+        if (!want) return want.error();
+        each.want = std::move(*want);
+      }
+      Outcome<OutputDifference> found = compare_output(execution, *each.output, *each.want, true);
+      if (!found) return found.error();
+      out.push_back({std::move(found->diff), std::move(found->patterns)});
+    }
+    Outcome<std::vector<DiffReport>> variables = compare_variables(run, execution);
+    if (!variables) return variables.error();
+    for (DiffReport& each : *variables) out.push_back({std::move(each), {}});
+    return out;
+  };
+  Outcome<std::vector<Difference>> out = Error{};
   {
     const nb::gil_scoped_release released;
-    const Outcome<Buffer> want = expected_output(run, keep_on);
-    if (want) {
-      report = diff(execution.buffers()[output.buffer], *want, {.tolerance = output.tolerance});
-    } else {
-      report = want.error();
-    }
-    if (report) name_writers(*report, execution, output.buffer);
+    out = compare_all();
   }
   if (interrupted) throw nb::python_error();
-  return taken(std::move(report));
+  return taken(std::move(out));
+}
+
+// How diff() compares the buffers: those that are looked at first.
+void describe_outputs(const PreparedRun& prepared, Run& run) {
+  const auto how = [&](std::size_t buffer) {
+    const Buffer& b = prepared.job.buffers[buffer];
+    return DiffHow{.name = b.name, .dtype = b.dtype, .tile = b.tile};
+  };
+  for (const Output& output : prepared.outputs) {
+    run.results.push_back(how(output.buffer));
+    run.results.back().tolerance = output.tolerance;
+  }
+  run.results_known = run.results.size();
+  for (std::size_t i = 0; i < prepared.job.buffers.size(); ++i) run.results.push_back(how(i));
 }
 
 // What another order left otherwise than the first one; empty: nothing.
@@ -142,6 +187,37 @@ std::optional<OrderVerdict> other_orders(const PreparedRun& prepared, const Sett
   return try_orders(settings, order, run, {again, [&] { return difference(first, left); }});
 }
 
+nb::object run_prepared(const PreparedRun& prepared, Order order, const Settings& settings,
+                        bool check) {
+  order.exact = settings.exact.value_or(exact_by_default(prepared));
+  const auto workers = workers_for(settings, prepared.job.program.ptx);
+  order.executor = workers.get();
+  std::optional<sim::Recorder> recorder;
+  if (settings.record) order.recorder = &recorder.emplace(sim::RecordLimits{});
+  std::vector<Expected> expected;
+  if (check) expected = expected_of(prepared);
+  sim::Machine machine = taken(sim::Machine::load(prepared.job, simulator_options(order)));
+  Run run;
+  run.kernel = prepared.entry ? prepared.kernel : std::string(machine.program().entry.name);
+  run.device = order.device.name;
+  const RunState state = simulate(machine, settings, run.kernel);
+  tell(run, machine, settings);
+  if (recorder) run.record = take_record(*recorder, prepared, order.device);
+  const sim::SimExecution execution(std::move(machine));
+  const std::vector<Buffer>& left = execution.buffers();
+  std::optional<OrderVerdict> verdict;
+  if (state == RunState::done) {
+    if (check) run.differences = compared(prepared, std::move(expected), execution);
+    run.compared = !run.differences.empty();
+    verdict = other_orders(prepared, settings, order, left, run);
+  }
+  nb::dict outputs;
+  for (const Buffer& each : left) outputs[nb::str(each.name.c_str())] = array_of(each);
+  run.outputs = std::move(outputs);
+  describe_outputs(prepared, run);
+  return judged(std::move(run), state, settings, std::move(verdict));
+}
+
 nb::object run_kernel(const std::string& name, nb::dict words) {
   const CatalogEntry& entry = *taken(find_kernel(name));
   Settings settings = take_settings(words);
@@ -149,39 +225,36 @@ nb::object run_kernel(const std::string& name, nb::dict words) {
   RunOptions options = options_in(entry, words);
   if (settings.device) options.processors = order_of(settings, "").device.processors;
   PreparedRun prepared = taken(prepare_run(name, options));
-  Order order = order_of(settings, prepared.job.program.ptx);
+  const Order order = order_of(settings, prepared.job.program.ptx);
   if (order.device.processors != options.processors) {  // it is launched otherwise
     options.processors = order.device.processors;
     prepared = taken(prepare_run(name, options));
   }
-  order.exact = settings.exact.value_or(exact_by_default(prepared));
-  const auto workers = workers_for(settings, prepared.job.program.ptx);
-  order.executor = workers.get();
-  std::optional<sim::Recorder> recorder;
-  if (settings.record) order.recorder = &recorder.emplace(sim::RecordLimits{});
-  sim::Machine machine = taken(sim::Machine::load(prepared.job, simulator_options(order)));
-  const RunState state = simulate(machine, settings, prepared.kernel);
-  Run run;
-  run.kernel = prepared.kernel;
-  run.device = order.device.name;
-  tell(run, machine, settings);
-  if (recorder) run.record = take_record(*recorder, prepared, order.device);
-  const sim::SimExecution execution(std::move(machine));
-  if (check && state == RunState::done) run.diff = compared(prepared, execution);
-  std::optional<OrderVerdict> verdict;
-  if (state == RunState::done)
-    verdict = other_orders(prepared, settings, order, execution.buffers(), run);
-  nb::dict outputs;
-  for (const Buffer& each : execution.buffers())
-    outputs[nb::str(each.name.c_str())] = array_of(each);
-  run.outputs = std::move(outputs);
-  return judged(std::move(run), state, settings, std::move(verdict));
+  return run_prepared(prepared, order, settings, check);
 }
 
-nb::object run_watched(const std::string& name, nb::kwargs words) {
-  if (!is_watched()) return run_kernel(name, nb::dict(words));
+// A PTX file and its launch file; as `tilescope run F.ptx --launch F.toml`, but that outputs are
+// arrays, and no file is written.
+nb::object run_files(const std::string& path, nb::dict words) {
+  Settings settings = take_settings(words);
+  const bool check = take_flag(words, "check", true);
+  const LaunchPaths paths = launch_paths(path, words);
+  const PreparedRun prepared = taken(prepare_launch(paths.ptx, paths.launch));
+  if (!settings.device && !prepared.device.empty()) settings.device = prepared.device;
+  return run_prepared(prepared, order_of(settings, prepared.job.program.ptx), settings, check);
+}
+
+nb::object run_any(nb::handle kernel, nb::dict words) {
+  if (!PyUnicode_Check(kernel.ptr())) return run_files(path_of(kernel), std::move(words));
+  const std::string name(text_in(kernel));
+  return is_launch_path(name) ? run_files(name, std::move(words))
+                              : run_kernel(name, std::move(words));
+}
+
+nb::object run_watched(nb::handle kernel, nb::kwargs words) {
+  if (!is_watched()) return run_any(kernel, nb::dict(words));
   const nb::object function = nb::module_::import_("tilescope._tilescope").attr("_run");
-  return watched(function, nb::make_tuple(name), nb::dict(words));
+  return watched(function, nb::make_tuple(kernel), nb::dict(words));
 }
 
 }  // namespace
@@ -202,7 +275,8 @@ void define_kernels(nb::module_& module) {
 >>> "hgemm_v3" in ts.kernels()
 True)doc");
   static const std::string signature = fmt::format(
-      "def run(kernel: str, *, check: bool = True, {}, **options: Any) -> Run", settings_signature);
+      "def run(kernel: str | os.PathLike, *, check: bool = True, {}, **options: Any) -> Run",
+      settings_signature);
   static const std::string help = fmt::format(
       "Runs a kernel of the catalog, as `tilescope run` does, and compares it with its "
       "reference.\n\n"
@@ -212,17 +286,23 @@ True)doc");
       "(0, [])\n"
       ">>> run.outputs[\"C\"].shape\n"
       "(32, 128)\n\n"
+      "Or a launch that files describe: a folder that `tilescope exec --capture` or `capture` has "
+      "written; a launch\n"
+      "file, with ptx= where its PTX is not kernel.ptx, of its own name or the only one beside it; "
+      "or "
+      "a .ptx file,\n"
+      "with launch=. It is compared with what the file expects; outputs are arrays, no file is "
+      "written.\n\n"
       "options: its sizes m, n, k, l; inputs a, b, c (arrays, or names of .npy files; else random, "
       "by seed); its own,\n"
       "such as a_dtype=\"bf16\"; grid, ptx, source, dtype, seed.\n"
-      "check: compare with the reference.\n"
+      "check: compare with the reference, or with what the launch file expects.\n"
       "{}\n\n"
       "Fault: the kernel faulted. Error: there is no such kernel or option, or sizes that it "
       "cannot do.",
       settings_help);
   module.def(
-      "_run",
-      [](const std::string& name, nb::kwargs words) { return run_kernel(name, nb::dict(words)); },
+      "_run", [](nb::handle kernel, nb::kwargs words) { return run_any(kernel, nb::dict(words)); },
       nb::arg("kernel"), nb::arg("options"));
   module.def("run", &run_watched, nb::arg("kernel"), nb::arg("options"), nb::sig(signature.c_str()),
              help.c_str());

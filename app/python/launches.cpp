@@ -220,6 +220,7 @@ nb::object launch_on(LoadedModule& loaded, LaunchRequest request, nb::handle giv
   Run run;
   run.kernel = request.launch.entry;
   run.device = request.order.device.name;
+  run.outputs = parameters.arrays();
   std::optional<OrderVerdict> verdict;
   RunState state = RunState::running;
   {

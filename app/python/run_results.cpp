@@ -6,6 +6,7 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "app/profiles.h"
@@ -82,8 +83,10 @@ std::string repr_of(const Run& run) {
     if (n) found += ", " + count_text(n, name_of(weight));
   };
   add(Weight::fault), add(Weight::hazard), add(Weight::note);
-  if (run.diff && !run.diff->ok())
-    found += fmt::format(", {} of {} elements wrong", run.diff->wrong, run.diff->compared);
+  for (const Difference& each : run.differences) {
+    if (!each.report.ok())
+      found += fmt::format(", {} of {} elements wrong", each.report.wrong, each.report.compared);
+  }
   if (found.empty()) found = ", nothing found";
   const std::string time =
       run.seconds > 0 ? fmt::format("{:.3g} us", run.seconds * 1e6) : "no time";
@@ -93,13 +96,52 @@ std::string repr_of(const Run& run) {
 std::string text_of(const Run& run) {
   std::string out = repr_of(run);
   if (!run.reports.empty()) out += "\n" + text_of_reports(run.reports, false);
-  if (run.diff) out += "\n" + text(*run.diff);
+  for (const Difference& each : run.differences) out += "\n" + text(each);
   return out;
 }
+
+// The output that is meant, and how it is compared.
+DiffHow output_meant(const Run& run, nb::handle output) {
+  if (!nb::isinstance<nb::dict>(run.outputs)) refuse("This run has no outputs.");
+  std::vector<std::string> names;
+  for (const auto& [name, array] : nb::cast<nb::dict>(run.outputs)) names.push_back(str_of(name));
+  const auto known = [&](const std::string& name) {
+    for (const DiffHow& each : run.results) {
+      if (each.name == name) return each;
+    }
+    return DiffHow{.name = name};
+  };
+  if (PyUnicode_Check(output.ptr())) {
+    const std::string name(text_in(output));
+    if (std::find(names.begin(), names.end(), name) != names.end()) return known(name);
+  } else if (!output.is_none()) {
+    const std::int64_t place = number_of(output);
+    if (place >= 0 && place < static_cast<std::int64_t>(names.size()))
+      return known(names[static_cast<std::size_t>(place)]);
+  } else if (run.results_known == 1) {
+    return run.results.front();
+  } else if (names.size() == 1) {
+    return known(names.front());
+  }
+  refuse(fmt::format("diff: output={} of {}: {} are its outputs, by name or place.",
+                     output.is_none() ? "None" : about(output), run.kernel,
+                     fmt::join(names, ", ")));
+}
+
+Difference run_difference(const Run& run, nb::handle reference, nb::handle output, nb::dict words) {
+  const DiffHow how = diff_how(std::move(words), output_meant(run, output), "diff");
+  const nb::object array = nb::cast<nb::dict>(run.outputs)[how.name.c_str()];
+  return difference_of(array, reference, how);
+}
+
+const std::string difference_signature = fmt::format(
+    "def diff(self, reference: Any, output: str | int | None = None, *, {}) -> Difference",
+    diff_signature);
 
 }  // namespace
 
 void define_run(nb::module_& module) {
+  define_differences(module);
   define_report(module);
   nb::class_<Run>(module, "Run", "What came of a launch.")
       .def_ro("kernel", &Run::kernel, "The entry's name, or the catalog's.")
@@ -123,18 +165,39 @@ void define_run(nb::module_& module) {
       .def_ro("instructions", &Run::instructions, "PTX instructions, by warps.")
       .def_ro("blocks", &Run::blocks, "CTAs that have ended.")
       .def_ro("printed", &Run::printed, "What the kernel printed (printf).")
-      .def_ro("outputs", &Run::outputs,
-              "Of a kernel of the catalog: its tensors as NumPy arrays, by name. Else None.")
+      .def_ro(
+          "outputs", &Run::outputs,
+          "Arrays by name: of a kernel of the catalog its tensors, of a launch file its buffers, "
+          "of a launch the arrays that it was given, by their parameters.")
       .def_prop_ro(
           "wrong",
           [](const Run& self) {
-            return self.diff ? std::optional<std::uint64_t>(self.diff->wrong) : std::nullopt;
+            if (!self.compared) return std::optional<std::uint64_t>();
+            std::uint64_t wrong = 0;
+            for (const Difference& each : self.differences) wrong += each.report.wrong;
+            return std::optional(wrong);
           },
-          "Of a kernel of the catalog: elements that differ from its reference. Else None.")
+          "Elements that differ from the reference of a kernel of the catalog, or from what a "
+          "launch file expects. None: nothing was compared.")
       .def_prop_ro(
           "difference",
-          [](const Run& self) { return self.diff ? text(*self.diff) : std::string(); },
-          "Of a kernel of the catalog: how its result compares with its reference, in words.")
+          [](const Run& self) {
+            std::string out;
+            for (const Difference& each : self.differences) out += text(each);
+            return out;
+          },
+          "The same in words, with the patterns of what is wrong.")
+      .def(
+          "diff",
+          [](const Run& self, nb::handle reference, nb::handle output, nb::kwargs words) {
+            return run_difference(self, reference, output, nb::dict(words));
+          },
+          nb::arg("reference"), nb::arg("output") = nb::none(), nb::arg("words"),
+          nb::sig(difference_signature.c_str()),
+          "Compares one of the outputs with what it should be, as ts.diff() does, with the "
+          "tolerance of the kernel.\n"
+          "output: its name, or its place among them; None: the kernel's result, or the only one. "
+          "Error: which one is meant cannot be told.")
       .def(
           "stats",
           [](const Run& self) {

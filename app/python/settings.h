@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/python/differences.h"
 #include "app/reports.h"
 #include "app/runs.h"
 #include "app/workers.h"
@@ -71,8 +72,13 @@ struct Run {
   std::uint64_t instructions = 0, blocks = 0;
   std::string printed;
   std::optional<sim::Record> record;
-  nb::object outputs = nb::none();  // of a catalog kernel: its tensors by name
-  std::optional<DiffReport> diff;   // of a catalog kernel: with its reference
+  nb::object outputs = nb::none();  // a dict: tensors, buffers or a launch's arrays by their names
+  // How diff() compares them, where more is known than their arrays say: those that are a result
+  // come first.
+  std::vector<DiffHow> results;
+  std::size_t results_known = 0;
+  bool compared = false;                // with a reference, or with what a launch file expects:
+  std::vector<Difference> differences;  // of each that something is expected of
 };
 
 // Runs the machine to its end, without the GIL; every 40 ms or so Python may answer a signal, such

@@ -10,7 +10,8 @@ PAGE = ROOT / "docs/manual/python.md"
 
 
 def test_examples_of_the_page(tmp_path, monkeypatch):
-    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    for folder in ("tests", "docs"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     names, examples = {}, 0
