@@ -8,6 +8,7 @@
 #include <deque>
 #include <set>
 
+#include "app/python/examples.h"
 #include "app/python/values.h"
 #include "core/language/parser.h"
 
@@ -94,8 +95,10 @@ std::string signature_of(const language::Function& f) {
 }
 
 std::string about_function(const language::Function& f) {
-  return fmt::format("{}{}: {}.\n\nError: the language's sentence, where there is no such value.",
-                     f.help.name, f.help.parameters, f.help.help);
+  std::string out = fmt::format("{}{}: {}.\n\n", f.help.name, f.help.parameters, f.help.help);
+  if (const std::string_view example = example_of(f.help.name); !example.empty())
+    out += fmt::format(">>> import tilescope as ts\n{}\n\n", example);
+  return out + "Error: the language's sentence, where there is no such value.";
 }
 
 // Texts that nanobind only points to: as long as the process.

@@ -196,3 +196,12 @@ def test_examples_in_docstrings():
         runner.run(test)
     assert runner.summarize(verbose=False).failed == 0
     assert examples > 30
+
+
+def test_every_function_of_the_language_has_an_example():
+    compiled = {"compile"}  # what needs a compiler: docs/manual/python.md has its example
+    for name in set(ts.__all__) - compiled:
+        value = getattr(ts, name)
+        if callable(value) and not inspect.isclass(value):
+            examples = doctest.DocTestParser().get_examples(value.__doc__)
+            assert any(f"ts.{name}(" in example.source for example in examples), name
