@@ -448,7 +448,7 @@ def write_table(file, work):
     lines = ["# Programs of others under exec", "",
              "`tests/exec/programs.py` fetches programs with git at a fixed commit, builds them as they"
              " are with PTX, runs them under `tilescope exec`, and writes this table. Seconds are of"
-             " computing, the program's own included.", "",
+             " computing, the program's own included; **too long** is 60 of them.", "",
              f"{len(results)} were tried: {checked} pass their own check, {ended} have none and end"
              " as they should. Those without launches show that the device is found.", ""]
     for name, (url, commit) in REPOSITORIES.items():
