@@ -192,6 +192,8 @@ def expand(page, source, program):
     text = re.sub(r"^<!-- kernel (\w+) -->$", lambda m: kernel(m[1], program), text, flags=re.M)
     text = re.sub(r"^<!-- kinds -->$", lambda m: kinds_table(), text, flags=re.M)
     text = re.sub(r"^<!-- museum -->$", lambda m: museum(page), text, flags=re.M)
+    # A word behind the language is for the tests of the page (tests/python/test_manual.py).
+    text = re.sub(r"^```python [\w.]+$", "```python", text, flags=re.M)
     text = re.sub(r"^<!-- include (\S+) -->$", lambda m: included(ROOT / m[1], page), text, flags=re.M)
     text = re.sub(r"^<!-- output (.+) -->$", output, text, flags=re.M)
     page.write_text(text)
