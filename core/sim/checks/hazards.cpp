@@ -7,6 +7,7 @@
 
 #include "core/sim/checks/conflict.h"
 #include "core/sim/checks/evidence.h"
+#include "core/sim/checks/lane_orders.h"
 #include "core/sim/checks/unordered.h"
 #include "core/sim/machine/early.h"
 #include "core/sim/machine/model.h"
@@ -40,12 +41,16 @@ bool is_fenced_elsewhere(const Accessed& memory, const Conflict& c) {
          c.by->why == Doubt::relaxed_release && c.by->fenced.of(c.other.agent) >= c.other.epoch;
 }
 
+}  // namespace
+
 Evidence evidence_of(const Core& x, const Accessed& memory, int lane, std::string_view name,
                      std::string_view verb, std::uint64_t begin, std::uint64_t end,
                      const Conflict& c) {
   return collision(lane_at(x, lane, fmt::format("{} {}", name, verb), place_of(memory, begin, end)),
                    earlier(x, memory, c, verb_of(c.other.kind)));
 }
+
+namespace {
 
 // That is worth knowing, once for what tells so.
 void note_weak_order(Core& x, const Accessed& memory, int lane, std::string_view name,
@@ -180,19 +185,30 @@ void tell_unordered(Core& x, const Accessed& memory, int lane, std::string_view 
   machine.reports.hazard(x, lane, c.pending ? "copy_not_awaited" : race, c.other.pc, tell);
 }
 
-namespace {
-
-const Region& memory_of(const Accessed& memory) {
-  return memory.region ? *memory.region : memory.owner->shared;
+Shadow::Touch touch_of(Core& x, const MemoryAccess& access) {
+  const Observer& me = observer(x);
+  Shadow::Touch t;
+  t.kind = access.kind;
+  t.strong = access.strong;
+  t.scope = access.scope;
+  t.agent = me.me();
+  t.home = me.home();
+  t.epoch = me.epoch();
+  t.operation = access.operation;
+  t.thread = access.warp * 32 + static_cast<std::uint32_t>(__builtin_ctz(access.mask));
+  t.pc = access.pc;
+  return t;
 }
 
 // Does a lane of a store leave what is there?
 bool stores_the_same(const Accessed& memory, const MemoryAccess& access, std::uint32_t lane) {
-  const Region& bytes = memory_of(memory);
+  const Region& bytes = memory.region ? *memory.region : memory.owner->shared;
   const std::uint64_t begin = access.offsets[lane];
   return !bytes.any_undefined(begin, access.bytes) &&
          std::memcmp(bytes.data() + begin, access.values + lane * access.bytes, access.bytes) == 0;
 }
+
+namespace {
 
 // Do all of them, in memory that is not another CTA's?
 bool stores_the_same(const Core& x, const Accessed& memory, const MemoryAccess& access) {
@@ -239,36 +255,6 @@ std::uint32_t together(const MemoryAccess& a, std::uint32_t first, std::uint64_t
   return end;
 }
 
-Shadow::Touch touch_of(Core& x, const MemoryAccess& access) {
-  const Observer& me = observer(x);
-  Shadow::Touch t;
-  t.kind = access.kind;
-  t.strong = access.strong;
-  t.scope = access.scope;
-  t.agent = me.me();
-  t.home = me.home();
-  t.epoch = me.epoch();
-  t.operation = access.operation;
-  t.thread = access.warp * 32 + static_cast<std::uint32_t>(__builtin_ctz(access.mask));
-  t.pc = access.pc;
-  return t;
-}
-
-// What else an access has to do with single lanes.
-struct OfLanes {
-  Shadow::LaneRace within;  // with another lane of its warp
-  Shadow::LaneRace told;    // with a lane of another warp, that another one of it told of
-  Observer::Untold untold;
-};
-
-// What lanes of that warp have done, and nobody told who executes here.
-Observer::Untold untold(const Core& x, const Observer& me, Agent agent, std::uint32_t lanes,
-                        std::uint32_t turn, std::uint32_t epoch) {
-  const Block* block = agent.block == x.block->number ? x.block : x.machine->resident(agent.block);
-  if (!block) return {};
-  return block->order.of(agent.slot).untold(lanes, turn, epoch, me.sure().seen.of(agent));
-}
-
 // Notes it in `shadow`. Answers whether it is unordered with what was before.
 bool note(Core& x, Shadow& shadow, const Accessed& memory, const MemoryAccess& a, Conflict& out,
           OfLanes& of_lanes, bool& repeats) {
@@ -300,13 +286,7 @@ bool note(Core& x, Shadow& shadow, const Accessed& memory, const MemoryAccess& a
       races |= pass.touch(begin, begin + (step ? step * (end - first) : a.bytes));
     }
   }
-  pass.races_within(of_lanes.within);
-  if (lanes.may_be_untold) {
-    of_lanes.untold = pass.untold(of_lanes.told, [&](Agent agent, std::uint32_t theirs,
-                                                     std::uint32_t turn, std::uint32_t epoch) {
-      return untold(x, me, agent, theirs, turn, epoch);
-    });
-  }
+  of_lanes.find(x, pass, lanes.may_be_untold);
   repeats = pass.repeats();
   if (!races && !repeats) return false;
   out = conflict_of(*x.machine, me, pass.other(), pass.at());
@@ -319,173 +299,16 @@ bool note(Core& x, Shadow& shadow, const Accessed& memory, const MemoryAccess& a
   return true;
 }
 
-// Another lane of the warp did it before, and nothing orders the two: lanes go on alone where they
-// do not meet (bar.warp.sync, 9.7.13.2).
-void tell_lanes(Core& x, const Accessed& memory, const MemoryAccess& access,
-                const Shadow::LaneRace& race) {
-  Conflict c;
-  c.lane = race.lane;
-  c.offset = race.at;
-  c.other = race.other;
-  if (access.values && access.kind == Shadow::Kind::write && c.other.kind == Shadow::Kind::write &&
-      stores_the_same(memory, access, c.lane)) {
-    return;
-  }
-  const auto lane = static_cast<int>(c.lane);
-  const std::uint64_t begin = access.offsets[c.lane];
-  const std::string_view name = ptx::opcode(x.machine->program().code[access.pc].op).name;
-  x.machine->reports.hazard(x, lane, "lane_race", c.other.pc, [&] {
-    Report r;
-    r.evidence =
-        evidence_of(x, memory, lane, name, verb_of(access.kind), begin, begin + access.bytes, c);
-    r.sentence = fmt::format(
-        "{} {} {} in lane {}, which lane {} of the same warp {} at {}, and the two have not met "
-        "since: lanes of a warp have no order of their own",
-        name, verb_of(access.kind), byte_text(x, memory, c.offset), c.lane, c.other.thread % 32,
-        verb_of(c.other.kind), place_text(*x.machine, c.other));
-    r.expected = "bar.warp.sync (__syncwarp()) by both lanes between the two";
-    r.found = "an order that this run has, and PTX does not promise";
-    return r;
-  });
-}
-
-// A lane of another warp stored there, and by what another lane of that warp told this access is
-// ordered behind it: that lane's release covers what it did itself, and what it was told of (8.8).
-void tell_untold(Core& x, const Accessed& memory, const MemoryAccess& access,
-                 const OfLanes& found) {
-  Conflict c;
-  c.lane = found.told.lane;
-  c.offset = found.told.at;
-  c.other = found.told.other;
-  Model& machine = *x.machine;
-  const Deed& by = found.untold.by;
-  const Block* home = by.block == x.block->number ? x.block : machine.resident(by.block);
-  if (!home) return;
-  const auto lane = static_cast<int>(c.lane);
-  const std::uint64_t begin = access.offsets[c.lane];
-  const std::string_view name = ptx::opcode(machine.program().code[access.pc].op).name;
-  machine.reports.hazard_at(*home, by.thread, by.pc, "lanes_not_released", c.other.pc, [&] {
-    Report r;
-    r.evidence =
-        evidence_of(x, memory, lane, name, verb_of(access.kind), begin, begin + access.bytes, c);
-    r.sentence = fmt::format(
-        "{} in lane {} tells others of what that lane did; lane {} of its warp writes {} at {}, "
-        "the "
-        "two have not met since, and {} of warp {} {} it at {}, behind the one and not the other",
-        ptx::opcode(machine.program().code[by.pc].op).name, by.thread % 32, c.other.thread % 32,
-        byte_text(x, memory, c.offset), place_text(machine, c.other), name, access.warp,
-        verb_of(access.kind), place_text(machine, touch_of(x, access)));
-    r.expected = "bar.warp.sync (__syncwarp()) by all lanes before one of them tells for all";
-    r.found =
-        "an order that chips are seen to have where the lanes are together, and PTX does not "
-        "promise";
-    return r;
-  });
-}
-
-// A lane does what only another lane of its warp has waited for.
-void tell_did_not_wait(Core& x, const Accessed& memory, const MemoryAccess& access,
-                       const Conflict& c) {
-  const Deed by = observer(x).alone();
-  const auto lane = static_cast<int>(c.lane);
-  const std::uint64_t begin = access.offsets[c.lane];
-  const auto& code = x.machine->program().code;
-  const std::string_view name = ptx::opcode(code[access.pc].op).name;
-  if (x.machine->stops.asked()) x.limit = 0;
-  x.machine->reports.hazard_at(*x.block, by.thread, by.pc, "lanes_did_not_wait", access.pc, [&] {
-    Report r;
-    r.evidence =
-        evidence_of(x, memory, lane, name, verb_of(access.kind), begin, begin + access.bytes, c);
-    r.sentence = fmt::format(
-        "lane {} waits here, lane {} of its warp does not, and they have not met since: {} in lane "
-        "{} {} {} at {}, which {} {} at {}, behind the wait of lane {} alone",
-        by.thread % 32, c.lane, name, c.lane, verb_of(access.kind), byte_text(x, memory, c.offset),
-        place_text(*x.machine, touch_of(x, access)), who_text(x, c.other), verb_of(c.other.kind),
-        place_text(*x.machine, c.other), by.thread % 32);
-    r.expected = "bar.warp.sync (__syncwarp()) by all lanes behind the wait of one";
-    r.found = "lanes that may go on alone, as an H200 lets them";
-    return r;
-  });
-}
-
-// Where one lane alone has waited: does a lane that has not touch what only the wait orders?
-void look_for_lanes_that_did_not_wait(Core& x, Shadow& shadow, const Accessed& memory,
-                                      const MemoryAccess& access) {
-  const Observer& me = observer(x);
-  const Model& machine = *x.machine;
-  Conflict c;
-  const auto is_behind = [&](const Shadow::Touch& earlier, std::uint64_t at) {
-    if (earlier.strong) return false;
-    // What nobody has seen is a race, and told so.
-    const std::uint32_t operation = earlier.operation;
-    const bool untold = operation ? machine.completions.is_seen(operation, me) &&
-                                        !machine.completions.is_seen_by_all_lanes(operation, me)
-                                  : me.has_seen(earlier.agent, earlier.epoch) &&
-                                        !me.was_seen_by_all(earlier.agent, earlier.epoch);
-    if (!untold) return false;
-    c.offset = at;
-    c.other = earlier;
-    return true;
-  };
-  for (Mask rest = access.mask & ~me.alone().lanes; rest; rest &= rest - 1) {
-    c.lane = static_cast<std::uint32_t>(__builtin_ctz(rest));
-    const std::uint64_t begin = access.offsets[c.lane], end = begin + access.bytes;
-    bool found = shadow.any_writer(
-        begin, end,
-        [&](std::uint64_t at, std::uint64_t, const Shadow::Touch& t) { return is_behind(t, at); });
-    if (!found && access.kind != Shadow::Kind::read) {
-      found = shadow.any_read(
-          begin, end, [&](std::uint64_t at, const Shadow::Touch& t) { return is_behind(t, at); });
-    }
-    if (found) return tell_did_not_wait(x, memory, access, c);
-  }
-}
-
-// Lanes of one store that store different values at one place. Which of them stays is left open;
-// that one of them does, CUDA promises (Programming Guide, "SIMT Architecture").
-void tell_one_place(Core& x, const Accessed& memory, const MemoryAccess& a) {
-  constexpr std::uint32_t slots = 64;
-  std::array<std::uint8_t, slots> in_slot;
-  in_slot.fill(32);
-  for (Mask rest = a.mask; rest; rest &= rest - 1) {
-    const auto lane = static_cast<std::uint32_t>(__builtin_ctz(rest));
-    const std::uint64_t offset = a.offsets[lane];
-    auto slot = static_cast<std::uint32_t>(offset / a.bytes) % slots;
-    while (in_slot[slot] != 32 && a.offsets[in_slot[slot]] != offset) slot = (slot + 1) % slots;
-    const std::uint32_t first = in_slot[slot];
-    if (first == 32) {
-      in_slot[slot] = static_cast<std::uint8_t>(lane);
-    } else if (std::memcmp(a.values + first * a.bytes, a.values + lane * a.bytes, a.bytes) != 0) {
-      return x.machine->reports.note(x, static_cast<int>(lane), "lanes_store_one_place", x.pc, [&] {
-        Report r;
-        r.sentence = fmt::format(
-            "lanes {} and {} store different values at {} by one instruction; one of them stays, "
-            "and which is open",
-            first, lane, byte_text(x, memory, offset));
-        r.expected = "one lane that stores there, or the same value from all";
-        r.found = "what an H200 is seen to leave: of each 128 bytes the lowest lane's";
-        return r;
-      });
-    }
-  }
-}
-
 void look_at(Core& x, Shadow& shadow, const Accessed& memory, const MemoryAccess& access) {
   Conflict c;
   OfLanes of_lanes;
   bool repeats = false;
-  if (access.by_lane && !access.strong && (access.mask & ~observer(x).alone().lanes) &&
-      observer(x).alone().lanes) {
-    look_for_lanes_that_did_not_wait(x, shadow, memory, access);
-  }
+  look_for_lanes_that_did_not_wait(x, shadow, memory, access);
   const bool races = note(x, shadow, memory, access, c, of_lanes, repeats);
-  const bool lanes_race = of_lanes.within.other.lanes != 0;
-  const bool is_untold = of_lanes.untold.lanes != 0;
   Model& machine = *x.machine;
   // It is told, and to stop there may be wanted.
-  if ((races || lanes_race || is_untold) && machine.stops.asked()) x.limit = 0;
-  if (lanes_race) tell_lanes(x, memory, access, of_lanes.within);
-  if (is_untold) tell_untold(x, memory, access, of_lanes);
+  if ((races || of_lanes.any()) && machine.stops.asked()) x.limit = 0;
+  of_lanes.tell(x, memory, access);
   if (access.values && access.by_lane && !access.run) tell_one_place(x, memory, access);
   if (!races) return;
   if (repeats) return tell_same_value(x, memory, access, c);

@@ -14,4 +14,13 @@ void tell_unordered(Core& x, const Accessed& memory, int lane, std::string_view 
                     Shadow::Kind kind, std::uint64_t begin, std::uint64_t end,
                     const Conflict& conflict);
 
+// ---- an access of a warp, for whoever tells of it ----
+// How it meets what `conflict` has; `verb`: "reads".
+Evidence evidence_of(const Core& x, const Accessed& memory, int lane, std::string_view name,
+                     std::string_view verb, std::uint64_t begin, std::uint64_t end,
+                     const Conflict& conflict);
+Shadow::Touch touch_of(Core& x, const MemoryAccess& access);
+// Does a lane of a store leave what is there?
+bool stores_the_same(const Accessed& memory, const MemoryAccess& access, std::uint32_t lane);
+
 }  // namespace tilescope::sim
