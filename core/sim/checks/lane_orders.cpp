@@ -71,9 +71,9 @@ void tell_untold(Core& x, const Accessed& memory, const MemoryAccess& access, co
         "{} in lane {} tells others of what that lane did; lane {} of its warp writes {} at {}, "
         "the "
         "two have not met since, and {} of warp {} {} it at {}, behind the one and not the other",
-        name_of(x, by.pc), by.thread % 32, c.other.thread % 32, byte_text(x, memory, c.offset),
-        place_text(machine, c.other), name_of(x, access.pc), access.warp, verb_of(access.kind),
-        place_text(machine, touch_of(x, access)));
+        opcode_text(machine.program().code[by.pc].text), by.thread % 32, c.other.thread % 32,
+        byte_text(x, memory, c.offset), place_text(machine, c.other), name_of(x, access.pc),
+        access.warp, verb_of(access.kind), place_text(machine, touch_of(x, access)));
     r.expected = "bar.warp.sync (__syncwarp()) by all lanes before one of them tells for all";
     r.found =
         "an order that chips are seen to have where lanes are together, and PTX does not promise";
