@@ -309,7 +309,7 @@ DriverResult SimulatedDevice::launch(const Request& request) {
   known.samples = known.samples || stops;
   outline.blocks_run = known.samples ? at.done : how.grid.count();
   samples_.end(known, *machine);
-  machine->give_back(memory_);
+  machine->give_back(memory_, fmt::format("launch {}", number));
   if (options_.estimates && !skips) {
     const double setup = loaded - begun, run = computed() - loaded;
     const auto all = static_cast<double>(how.grid.count());

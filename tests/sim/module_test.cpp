@@ -178,6 +178,65 @@ TEST(Module, AFaultLeavesWhatWasWritten) {
   EXPECT_EQ(word(memory, data), 4u);
 }
 
+// A kernel that goes by a word of memory, as far as it is defined.
+constexpr const char* follow_text = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry follow(.param .u64 at) {
+  .reg .u64 %rd<3>;
+  .reg .u32 %r<3>;
+  ld.param.u64 %rd0, [at];
+  ld.global.u32 %r0, [%rd0];
+  cvt.u64.u32 %rd1, %r0;
+  add.u64 %rd2, %rd0, %rd1;
+  ld.global.u32 %r1, [%rd2];
+  ret;
+}
+)";
+
+std::string found_by_following(Module& module, DeviceMemory& memory, std::uint64_t at) {
+  Outcome<Machine> m =
+      Machine::load(module, memory, launch("follow", 1), Parameters().add(at).bytes);
+  EXPECT_TRUE(m.ok());
+  if (!m.ok()) return "";
+  EXPECT_EQ(m->run(1 << 20), RunState::fault);
+  const std::string found = m->reports().empty() ? "" : m->reports()[0].found;
+  m->give_back(memory);
+  return found;
+}
+
+TEST(Module, WhoLeftMemoryUndefinedIsNamedInLaterLaunches) {
+  DeviceMemory memory;
+  const auto adds = loaded(memory), follows = loaded(memory, follow_text);
+  ASSERT_TRUE(adds && follows);
+  const std::uint64_t data = memory.allocate(128, "data").value();
+  const std::uint64_t copy = memory.allocate(128, "copy").value();
+  EXPECT_NE(found_by_following(*follows, memory, data)
+                .find("byte 0 of data at PTX line 9, lane 0, which nobody had written"),
+            std::string::npos);
+  Outcome<Machine> m =
+      Machine::load(*adds, memory, launch("add", 32), Parameters().add(data).add(1).bytes);
+  ASSERT_TRUE(m.ok());
+  ASSERT_EQ(m->run(1 << 20), RunState::done);
+  m->give_back(memory, "launch 7");
+  // Another launch, which leaves these bytes alone.
+  const std::uint64_t to = memory.allocate(4, "to").value();
+  run(*adds, memory, launch("read", 1), Parameters().add(to));
+  const std::string who = ", which launch 7 (add) wrote without a value, by the st.global.u32 at ";
+  const std::string found = found_by_following(*follows, memory, data + 8);
+  EXPECT_NE(found.find(who), std::string::npos) << found;
+  EXPECT_NE(found.find("byte 0 of data at PTX line"), std::string::npos) << found;  // add's own
+  ASSERT_TRUE(memory.copy(copy, data, 64));
+  const std::string copied = found_by_following(*follows, memory, copy + 60);
+  EXPECT_NE(copied.find(who), std::string::npos) << copied;
+  // Whoever defines them afterwards takes that away, and so does new memory.
+  ASSERT_TRUE(memory.fill(copy, 16, 0, 4));
+  EXPECT_EQ(memory.find(copy)->undefined_by(60 - 60), nullptr);
+  EXPECT_NE(found_by_following(*follows, memory, copy + 64).find("which nobody had written"),
+            std::string::npos);
+}
+
 TEST(Module, WhatWasFreedIsNamed) {
   DeviceMemory memory;
   const auto module = loaded(memory);

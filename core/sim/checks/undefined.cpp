@@ -613,47 +613,4 @@ void undefine_registers(Core& x, const ptx::Routine& routine, Mask m) {
   }
 }
 
-namespace {
-
-// "byte 12 of shared memory"
-std::string place_of(const Model& machine, const Origin& o) {
-  if (o.region == of_register) {
-    const std::optional<std::uint32_t> before = came_from(o);
-    const ptx::Program& program = machine.program();
-    return fmt::format(
-        "{}, which nobody had written{},",
-        program.name_of_register(static_cast<std::uint32_t>(o.offset)),
-        before ? fmt::format(" behind the {} at PTX line {}",
-                             opcode_text(program.code[*before].text), program.code[*before].line)
-               : "");
-  }
-  if (o.in_tensor_memory) {
-    return fmt::format("lane {}, column {} of TMEM", o.offset >> 16, o.offset & 0xffff);
-  }
-  switch (o.kind) {
-    case Region::Kind::shared:
-      return fmt::format("byte {} of shared memory", o.offset);
-    case Region::Kind::local:
-      return fmt::format("byte {} of local memory", o.offset);
-    default:
-      return fmt::format("byte {} of {}", o.offset, machine.regions[o.region].name());
-  }
-}
-
-}  // namespace
-
-std::string origin_text(const Core& x) {
-  const Origin& o = x.warp->origin;
-  if (!o.known) return ", which may be read before it is written";
-  const std::string text =
-      fmt::format("; the last undefined value came from {} at PTX line {}, lane {}",
-                  place_of(*x.machine, o), x.machine->program().code[o.pc].line, o.lane);
-  const Region& shared = x.block->shared;
-  const bool of_shared = is_of_memory(o) && !o.in_tensor_memory && o.kind == Region::Kind::shared;
-  if (!of_shared || o.offset >= shared.size() || !shared.is_undefined(o.offset)) return text;
-  const Writer writer = shared.writer(o.offset);
-  return text + undefined_text(*x.machine, shared, o.offset) +
-         (writer ? x.machine->reports.undefined_story(writer) : "");
-}
-
 }  // namespace tilescope::sim

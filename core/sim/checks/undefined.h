@@ -26,4 +26,8 @@ void undefine_registers(Core& x, const ptx::Routine& routine, Mask m);
 // "%r5 was read from shared memory byte 12, which nobody has written"
 std::string origin_text(const Core& x);
 
+// At the end of a launch whose memory stays: what it has left undefined in buffers and variables
+// although it wrote it says so to the launches that follow. `as`: "launch 3".
+void sign_undefined(Model& machine, std::string_view as);
+
 }  // namespace tilescope::sim

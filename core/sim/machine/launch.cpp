@@ -8,6 +8,7 @@
 #include "core/ptx/written.h"
 #include "core/run/fit_launch.h"
 #include "core/sim/async/map_bits.h"
+#include "core/sim/checks/undefined.h"
 #include "core/sim/checks/unread.h"
 #include "core/sim/machine/machine.h"
 #include "core/sim/machine/model.h"
@@ -436,7 +437,8 @@ AccessLog Machine::take_accesses() {
   return out;
 }
 
-void Machine::give_back(DeviceMemory& memory) {
+void Machine::give_back(DeviceMemory& memory, std::string_view as) {
+  if (model_->reports.stored_undefined()) sign_undefined(*model_, as);
   std::vector<Region> regions = std::exchange(model_->regions, {});
   if (regions.empty()) return;
   regions.erase(regions.begin());  // the parameters

@@ -60,8 +60,9 @@ class Machine {
   static Outcome<Machine> load(Module& module, DeviceMemory& memory, const Launch& launch,
                                std::vector<std::byte> parameters, Options options = {});
   // The memory as it is now; the machine has none from then on, and only says what has become of
-  // it: reports, what was printed, time.
-  void give_back(DeviceMemory& memory);
+  // it: reports, what was printed, time. `as`: what later launches call this one ("launch 3"),
+  // where they read what it has left undefined.
+  void give_back(DeviceMemory& memory, std::string_view as = "an earlier launch");
   // With Options::logs_accesses: what it has read and written so far; nothing is kept of it.
   AccessLog take_accesses();
 

@@ -92,6 +92,7 @@ void Reports::tell_once(Weight weight, const Block& block, std::uint32_t thread,
 // Of a product that made undefined values, its operand says more than the cells where they lay.
 void Reports::note_undefined_store(const Core& x) {
   constexpr std::size_t most = 1024;
+  stored_undefined_ = true;
   const Origin& o = x.warp->origin;
   const auto key = std::pair{x.block->number, x.pc};
   const std::string& product = x.block->tensor.undefined_read;

@@ -48,6 +48,8 @@ class Reports {
   // The instruction at hand stores undefined bytes: where they come from is told at the end, should
   // they lie in a result.
   void note_undefined_store(const Core& x);
+  // Whether any did so, one of which more is not known, too.
+  bool stored_undefined() const { return stored_undefined_; }
   // How many instructions, of how many blocks, did so.
   std::size_t undefined_stores() const { return undefined_stores_.size(); }
   // Where the undefined bytes came from that `writer` stored; empty: not known.
@@ -65,6 +67,7 @@ class Reports {
   std::map<Key, std::size_t> hazards_;
   // By block and instruction.
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::string> undefined_stores_;
+  bool stored_undefined_ = false;
 };
 
 }  // namespace tilescope::sim

@@ -144,17 +144,21 @@ bool DeviceMemory::copy(std::uint64_t to, std::uint64_t from, std::uint64_t byte
   if (!holds(to, bytes) || !holds(from, bytes)) return false;
   std::vector<std::byte> values(bytes);
   copy_out(from, values.data(), bytes);
-  std::vector<std::uint64_t> undefined;  // bytes of the source, where it has such
+  // Bytes of the source, where it has such, and who left them so.
+  std::vector<std::pair<std::uint64_t, std::shared_ptr<const std::string>>> undefined;
   each_piece(std::as_const(*this), from, bytes,
              [&](const Region& r, std::uint64_t at, std::uint64_t n, std::uint64_t done) {
                for (std::uint64_t i = 0; r.undefined_bits() && i < n; ++i) {
-                 if (r.is_undefined(at + i)) undefined.push_back(done + i);
+                 if (r.is_undefined(at + i)) {
+                   undefined.emplace_back(done + i, r.undefined_by(at + i));
+                 }
                }
              });
   copy_in(to, values.data(), bytes);
-  for (const std::uint64_t i : undefined) {
+  for (auto& [i, by] : undefined) {
     Region* const target = find(to + i);
     target->make_undefined(to + i - target->base(), 1);
+    if (by) target->note_undefined(to + i - target->base(), 1, std::move(by));
   }
   return true;
 }

@@ -17,6 +17,7 @@ Region::Region(Kind kind, std::string name, std::uint64_t base, std::vector<std:
     : kind_(kind), name_(std::move(name)), base_(base), bytes_(std::move(bytes)) {}
 
 void Region::make_undefined() {
+  left_.clear();
   partly_.clear();
   undefined_.assign((bytes_.size() + 7) / 8, 0xff);
 }
@@ -95,6 +96,25 @@ Writer Region::writer(std::uint64_t offset) const {
   const std::uint64_t grain = offset >> grain_shift_;
   const auto& page = writers_[grain / page_grains];
   return page.empty() ? Writer{} : Writer{page[grain % page_grains]};
+}
+
+void Region::note_undefined(std::uint64_t offset, std::uint64_t bytes,
+                            std::shared_ptr<const std::string> by) {
+  constexpr std::size_t most = 4096;
+  if (!left_.empty() && left_.back().by == by && left_.back().end == offset) {
+    left_.back().end += bytes;
+    return;
+  }
+  if (left_.size() == most) left_.erase(left_.begin(), left_.begin() + most / 2);
+  left_.push_back({offset, offset + bytes, std::move(by)});
+}
+
+std::shared_ptr<const std::string> Region::undefined_by(std::uint64_t offset) const {
+  if (!is_undefined(offset)) return nullptr;
+  const auto last = std::find_if(left_.rbegin(), left_.rend(), [&](const LeftUndefined& l) {
+    return l.begin <= offset && offset < l.end;
+  });
+  return last == left_.rend() ? nullptr : last->by;
 }
 
 void Region::remember_times() {

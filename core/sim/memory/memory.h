@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -120,6 +121,11 @@ class Region {
   // had: a debug build makes an object so, field by field.
   std::uint8_t undefined_bits_at(std::uint64_t offset) const;
   Writer writer(std::uint64_t offset) const;
+  // Who of the launches before left these bytes undefined although it wrote them: "launch 3
+  // (scale), by the st.global at ...". Held until somebody defines them; empty: nobody is known.
+  void note_undefined(std::uint64_t offset, std::uint64_t bytes,
+                      std::shared_ptr<const std::string> by);
+  std::shared_ptr<const std::string> undefined_by(std::uint64_t offset) const;
   std::uint32_t grain() const { return 1u << grain_shift_; }
   std::uint32_t written_at(std::uint64_t offset) const;  // 0 where times are not remembered
   bool was_written() const { return was_written_; }      // while times are remembered
@@ -163,6 +169,11 @@ class Region {
   SharedArray<std::byte> bytes_;
   SharedArray<std::uint8_t> undefined_;
   std::map<std::uint64_t, std::uint8_t> partly_;  // of undefined bytes those that are so in part
+  struct LeftUndefined {
+    std::uint64_t begin = 0, end = 0;
+    std::shared_ptr<const std::string> by;
+  };
+  std::vector<LeftUndefined> left_;  // of earlier launches, the last of them last
   std::uint32_t grain_shift_ = 0;
   bool remembers_ = false;
   bool compares_ = false;
