@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/io/launch_file.h"
+#include "core/io/launch_objects.h"
 #include "core/io/toml_reader.h"
 
 namespace tilescope {
@@ -422,6 +423,10 @@ class LaunchParser {
 
   // The buffer that the key `buffer` names.
   std::optional<std::uint32_t> named_buffer(const toml::table& table, const std::string& what) {
+    if (!table.contains("buffer")) {
+      toml_.fail(table.source(), fmt::format("{} has no buffer.", what));
+      return {};
+    }
     const std::string name = toml_.text(table, "buffer", what).value_or("");
     const std::optional<std::uint32_t> index = buffer_named(name);
     if (!index) {
@@ -506,36 +511,14 @@ class LaunchParser {
       return {};
     }
     const std::string map_of = "the tensormap of " + what;
-    toml_.only(
-        *given,
-        {"buffer", "offset", "dtype", "dims", "strides", "box", "element_strides", "interleave",
-         "swizzle", "oob", "size", "lower", "upper", "channels", "pixels", "wide"},
-        map_of);
+    only_of_tensor_map(toml_, *given, map_of);
     TensorMap map;
-    if (!given->contains("buffer")) {
-      toml_.fail(given->source(), fmt::format("{} has no buffer.", map_of));
-      return {};
-    }
     map.buffer = named_buffer(*given, map_of).value_or(0);
-    map.offset = toml_.integer(*given, "offset", map_of, -most_int64, most_int64).value_or(0);
     const std::optional<MapPacking> packing =
         packing_named((*given)["dtype"].value_or(std::string_view{}));
     if (packing) map.packing = *packing;
     if (given->contains("dtype") && !packing) map.dtype = dtype(*given, map_of);
-    map.dims = numbers<std::uint64_t>(*given, "dims", map_of, most_int64);
-    map.strides = numbers<std::uint64_t>(*given, "strides", map_of, most_int64);
-    map.box = numbers<std::uint32_t>(*given, "box", map_of, most_int32);
-    map.element_strides = numbers<std::uint32_t>(*given, "element_strides", map_of, most_int32);
-    if (given->contains("channels") || given->contains("pixels") || given->contains("lower") ||
-        given->contains("upper") || given->contains("wide")) {
-      pixels(*given, map_of, map);
-    } else if (map.box.empty()) {
-      toml_.fail(given->source(),
-                 fmt::format("{} has no box; box = [64, 128] copies 64 elements of the innermost "
-                             "dimension by 128 of the next.",
-                             map_of));
-    }
-    words(*given, map_of, map);
+    read_tensor_map(toml_, *given, map_of, map);
     const toml::table& sized = given->contains("size") ? *given : table;
     const std::int64_t size =
         toml_.integer(sized, "size", what, map_bytes, most_parameter_bytes).value_or(map_bytes);
@@ -557,170 +540,9 @@ class LaunchParser {
     const std::string of = fmt::format("the {} of {}", key, what);
     Texture t;
     t.surface = key == "surface";
-    if (t.surface) {
-      toml_.only(
-          *given,
-          {"buffer", "offset", "width", "height", "depth", "layers", "cube", "pitch", "format"},
-          of);
-    } else {
-      toml_.only(*given,
-                 {"buffer", "offset", "width", "height", "depth", "layers", "cube", "pitch",
-                  "format", "filter", "address", "normalized", "read", "border"},
-                 of);
-    }
-    const auto extent = [&](std::string_view name) {
-      return static_cast<std::uint32_t>(toml_.integer(*given, name, of, 0, most_int32).value_or(0));
-    };
-    t.buffer = named_buffer(*given, of).value_or(0);
-    t.offset = toml_.integer(*given, "offset", of, 0, most_int64).value_or(0);
-    t.width = extent("width");
-    t.height = extent("height");
-    t.depth = extent("depth");
-    if (given->contains("layers") && given->contains("depth")) {
-      toml_.fail(given->get("layers")->source(),
-                 fmt::format("{} has layers and a depth; one of them would work.", of));
-      return {};
-    }
-    if (given->contains("layers")) t.layered = true, t.depth = extent("layers");
-    t.cube = toml_.boolean(*given, "cube", of).value_or(false);
-    if (t.cube && !t.depth) t.depth = 6;
-    t.pitch = extent("pitch");
-    const auto word = [&](std::string_view name, std::string_view usual, auto take,
-                          std::string_view known) {
-      const std::string said = toml_.text(*given, name, of).value_or(std::string(usual));
-      if (take(said)) return;
-      toml_.fail(given->get(name)->source(),
-                 fmt::format("{} has the {} \"{}\"; {} would work.", of, name, said, known));
-    };
-    word(
-        "format", "f32x1", [&](std::string_view s) { return read_format(s, t); },
-        "f32x1, f16x2, u8x4, s16x1 and the like, of 1, 2 or 4 components,");
-    word(
-        "filter", "point",
-        [&](std::string_view s) { return (t.linear = s == "linear") || s == "point"; },
-        "point or linear");
-    address_modes(*given, of, t);
-    word(
-        "read", "element",
-        [&](std::string_view s) { return (t.as_float = s == "normalized") || s == "element"; },
-        "element or normalized");
-    t.normalized = toml_.boolean(*given, "normalized", of).value_or(false);
-    border(*given, of, t);
+    read_texture(toml_, *given, of, t);
+    if (!toml_.failed()) t.buffer = named_buffer(*given, of).value_or(0);
     return Argument::handle(t);
-  }
-
-  // address = "wrap", or of each dimension ["wrap", "clamp"].
-  void address_modes(const toml::table& table, const std::string& of, Texture& t) {
-    const toml::node* const given = table.get("address");
-    if (!given) return;
-    const toml::array* const several = given->as_array();
-    bool good = !several || (!several->empty() && several->size() <= t.address.size());
-    for (std::size_t k = 0; good && k < t.address.size(); ++k) {
-      const toml::node* const one =
-          several ? several->get(std::min(k, several->size() - 1)) : given;
-      const auto mode = texture_address_named(one->value_or(std::string_view{}));
-      t.address[k] = mode.value_or(t.address[k]);
-      good = mode.has_value();
-    }
-    if (good) return;
-    const std::string said = given->value_or(std::string{});
-    toml_.fail(
-        given->source(),
-        fmt::format("{} has {}; wrap, clamp, mirror or border would work, or a list with "
-                    "one of them for each dimension.",
-                    of,
-                    said.empty() ? "another address than these" : "the address \"" + said + "\""));
-  }
-
-  // border = 1.5, or of each component [1, 0, 0, 1].
-  void border(const toml::table& table, const std::string& of, Texture& t) {
-    std::array<double, 4> values{};
-    if (const toml::array* const several = table["border"].as_array()) {
-      bool good = several->size() <= values.size();
-      for (std::size_t i = 0; good && i < several->size(); ++i) {
-        const auto number = several->get(i)->value<double>();
-        values[i] = number.value_or(0);
-        good = number.has_value();
-      }
-      if (!good) {
-        toml_.fail(several->source(),
-                   fmt::format("border of {} is no list of up to four numbers.", of));
-      }
-    } else {
-      values.fill(toml_.number(table, "border", of).value_or(0));
-    }
-    set_border(t, values);
-  }
-
-  // lower, upper, channels and pixels: all of them, and no box.
-  void pixels(const toml::table& table, const std::string& what, TensorMap& map) {
-    const std::string wide = toml_.text(table, "wide", what).value_or("");
-    if (wide == "w") {
-      map.wide = MapWide::w;
-    } else if (wide == "w128") {
-      map.wide = MapWide::w128;
-    } else if (!wide.empty()) {
-      toml_.fail(
-          table.get("wide")->source(),
-          fmt::format("{} has wide = \"{}\"; w, for .im2col::w, or w128, for .im2col::w::128, "
-                      "would work.",
-                      what, wide));
-    }
-    for (const std::string_view key : {"channels", "pixels", "lower", "upper"}) {
-      if (table.contains(key) || (key == "pixels" && wide == "w128")) continue;
-      toml_.fail(table.source(),
-                 fmt::format("{} is for im2col and has no {}; lower = [-1, -1], upper = [-1, -1], "
-                             "channels = 64, pixels = 128 would work for a tensor of 4 dimensions.",
-                             what, key));
-    }
-    if (table.contains("box")) {
-      toml_.fail(table.get("box")->source(),
-                 fmt::format("{} has a box, and pixels for im2col; one of them would work.", what));
-    }
-    const auto number = [&](std::string_view key) {
-      return static_cast<std::uint32_t>(toml_.integer(table, key, what, 1, most_int32).value_or(1));
-    };
-    map.channels = number("channels");
-    map.pixels = map.wide == MapWide::w128 ? 128 : number("pixels");
-    map.lower = numbers<std::int32_t>(table, "lower", what, most_int32, -most_int32);
-    map.upper = numbers<std::int32_t>(table, "upper", what, most_int32, -most_int32);
-  }
-
-  template <class T>
-  std::vector<T> numbers(const toml::table& table, std::string_view key, const std::string& what,
-                         std::int64_t most, std::int64_t least = 0) {
-    std::vector<T> out;
-    for (std::int64_t n :
-         toml_.integers(table, key, what, least, most).value_or(std::vector<std::int64_t>{})) {
-      out.push_back(static_cast<T>(n));
-    }
-    return out;
-  }
-
-  // What is said in words: interleave, swizzle, oob.
-  void words(const toml::table& table, const std::string& what, TensorMap& map) {
-    const auto no = [&](std::string_view key, const std::string& found, std::string_view known) {
-      toml_.fail(table.get(key)->source(),
-                 fmt::format("{} has the {} \"{}\"; {} would work.", what, key, found, known));
-    };
-    const std::string interleave = toml_.text(table, "interleave", what).value_or("none");
-    if (interleave == "16B") {
-      map.interleave = MapInterleave::bytes16;
-    } else if (interleave == "32B") {
-      map.interleave = MapInterleave::bytes32;
-    } else if (interleave != "none") {
-      no("interleave", interleave, "none, 16B or 32B");
-    }
-    const std::string swizzle = toml_.text(table, "swizzle", what).value_or("none");
-    if (const auto known = swizzle_named(swizzle)) {
-      map.swizzle = *known;
-    } else {
-      no("swizzle", swizzle,
-         "none, 32B, 64B, 128B, 128B_atom32B, 128B_atom32B_flip8B or 128B_atom64B");
-    }
-    const std::string oob = toml_.text(table, "oob", what).value_or("zero");
-    map.nan_fill = oob == "nan";
-    if (oob != "zero" && oob != "nan") no("oob", oob, "zero or nan");
   }
 
   TomlReader toml_;

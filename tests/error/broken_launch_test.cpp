@@ -253,6 +253,34 @@ TEST(BrokenLaunch, TensorMapsThatSayTooLittleOrTheWrongWords) {
             std::string::npos);
 }
 
+TEST(BrokenLaunch, TexturesThatSayTooLittleOrTheWrongWords) {
+  const auto made = [](const std::string& key, const std::string& inside) {
+    return said(launch + buffer_a + "[[arg]]\n" + key + " = { " + inside + " }\n");
+  };
+  const std::string of = " of [[arg]] 1";
+  EXPECT_NE(made("texture", "width = 4").find("the texture" + of + " has no buffer"),
+            std::string::npos);
+  EXPECT_NE(made("surface", "width = 4").find("the surface" + of + " has no buffer"),
+            std::string::npos);
+  EXPECT_NE(made("texture", "buffer = \"Z\", width = 4").find("points to a buffer \"Z\""),
+            std::string::npos);
+  EXPECT_NE(made("texture", "buffer = \"A\", width = 4, format = \"f32x3\"")
+                .find("has the format \"f32x3\"; f32x1, f16x2"),
+            std::string::npos);
+  EXPECT_NE(made("texture", "buffer = \"A\", width = 4, address = \"round\"")
+                .find("has the address \"round\"; wrap, clamp"),
+            std::string::npos);
+  EXPECT_NE(made("surface", "buffer = \"A\", width = 4, filter = \"linear\"")
+                .find("has no key \"filter\""),
+            std::string::npos);
+  EXPECT_NE(made("texture", "buffer = \"A\", layers = 2, depth = 3")
+                .find("has layers and a depth; one of them would work"),
+            std::string::npos);
+  EXPECT_NE(made("texture", "buffer = \"A\", border = [1, 2, 3, 4, 5]")
+                .find("is no list of up to four numbers"),
+            std::string::npos);
+}
+
 // ---- files that do not fit the launch file ----
 
 std::string completed(const std::string& text, const std::vector<std::vector<std::byte>>& files) {
