@@ -43,6 +43,7 @@ REPOSITORIES = {
                 "38eb642e0c081231d6f695978be63604bd7c689b"),
     "learn-cuda": ("https://github.com/gau-nernst/learn-cuda",
                    "1454f8b71499a68eacdbf44c08e36a7003d8ab99"),
+    "cutlass": ("https://github.com/NVIDIA/cutlass", "7107b05535f8977f5ecb9d01ee203205b1fd9bc4"),
 }
 
 
@@ -248,6 +249,7 @@ sample(SPEED + "cudaGraphsPerfScaling", ["cudaGraphPerfScaling.cu"], check="")
 def llm(name, *arguments, **more):
     ALL.append(Program("llm.c " + name, "llm.c", "dev/cuda", [name + ".cu"],
                        flags=["-O3", "--use_fast_math", "-lcublas", "-lcublasLt"],
+                       options=["--device", "rtx5090"],  # for which cuBLAS has PTX
                        arguments=list(arguments), check="All results match",
                        until="All results match", **more))
 
@@ -285,6 +287,29 @@ ALL.append(Program("learn-cuda matmul_simt", "learn-cuda", "02a_matmul_simt",
                    ["main.cu", "matmul.cu"], arguments=["1"]))
 
 
+def unit(path, chip="compute_90a", only="*", **more):
+    """One of CUTLASS's unit tests with a program of its own, by GoogleTest (Debian: libgtest-dev)."""
+    ALL.append(Program(f"cutlass {path}", "cutlass", "test/unit",
+                       [path + ".cu", "test_unit.cpp", "common/filter_architecture.cpp"], chip=chip,
+                       flags=["-std=c++17", "-O2", "-w", "--expt-relaxed-constexpr",
+                              "--expt-extended-lambda", "-I", "../../include", "-I",
+                              "../../tools/util/include", "-I", "common", "-I", ".", "-lgtest", "-lcuda"],
+                       arguments=["--gtest_color=no", f"--gtest_filter={only}"],
+                       options=["--device", "h200" if chip == "compute_90a" else "b200"],
+                       check=r"\[  PASSED  \] [1-9]", **more))
+
+
+for of_ampere in ("cp_sync", "ldsm", "tiled_cp_async"):
+    unit("cute/ampere/" + of_ampere, "compute_80")
+unit("cute/turing/movm", "compute_80")
+for of_hopper in ("bulk_load", "bulk_store", "stsm", "tma_load", "tma_mcast_load", "tma_store"):
+    unit("cute/hopper/" + of_hopper)
+unit("cluster_launch/cluster_launch")
+for of_pipelines in ("pipeline_async", "pipeline_tma_async", "pipeline_tma_async_warp_specialized",
+                     "pipeline_tma_async_warp_specialized_persistent", "sequence_barrier"):
+    unit("pipeline/" + of_pipelines)
+
+
 def run_quietly(command, **more):
     return subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                           errors="replace", **more)
@@ -310,7 +335,7 @@ def safe(name):
 
 def build(program, source, folder):
     """Nothing, or what the compiler said."""
-    executable = folder / safe(program.name.split()[-1])
+    executable = folder / safe(program.name.split()[-1].split("/")[-1])
     stamp = folder / "built"
     if stamp.exists():
         return executable, ""
