@@ -22,6 +22,7 @@ import sys
 from pathlib import Path
 
 import lesson_pages
+import notebook_pages
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs/manual"
@@ -30,6 +31,8 @@ MUSEUM = ROOT / "tests/museum"
 PICTURES = ROOT / "assets/pictures"
 STAGE = ROOT / "build/site"
 SITE = ROOT / "out/docs"
+# Where `./dev docs` has executed them.
+NOTEBOOKS = ROOT / "build/notebooks"
 # What stands in the manual as a page of its own.
 INCLUDED = {
     ROOT / "core/layout/README.md": "layout-reference.md",
@@ -206,8 +209,20 @@ def stage(program):
     shutil.copytree(PICTURES, STAGE / "manual/pictures")
     for page in sorted((STAGE / "manual").rglob("*.md")):
         expand(page, PAGES / page.relative_to(STAGE / "manual"), program)
+    add_notebooks(notebook_pages.write(STAGE / "manual", NOTEBOOKS))
     if program:
         add_lessons(lesson_pages.write(program, STAGE / "manual", problem))
+
+
+def add_notebooks(notebooks):
+    """Behind the page on Python, in the navigation."""
+    config = STAGE / "mkdocs.yml"
+    rows = "".join(f'          - "{title}": notebooks/{name}.md\n' for title, name in notebooks)
+    text = config.read_text()
+    here = "      - Python: python.md\n"
+    if here not in text:
+        problem("docs/mkdocs.yml has no `Python: python.md`")
+    config.write_text(text.replace(here, f"{here}      - Notebooks:\n{rows}"))
 
 
 def add_lessons(lessons):
