@@ -1,0 +1,290 @@
+"""What the host code of CuTeDSL calls: functions of CUDA's runtime, here those of a machine that is simulated.
+
+CuTeDSL compiles a host function to code of the CPU. It calls _cudaLaunchKernelEx and the like, which a library of
+CuTeDSL's own leads on to the driver; Program has that code call the methods of Driver instead, by the same names.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import threading
+
+from . import _tilescope
+
+Pointer, Int, Unsigned, Size = ctypes.c_void_p, ctypes.c_int, ctypes.c_uint, ctypes.c_size_t
+
+# Numbers of CUDA's headers (driver_types.h).
+SUCCESS, LAUNCH_FAILED, NOT_SUPPORTED = 0, 719, 801
+CLUSTER_DIMENSION = 4  # cudaLaunchAttributeClusterDimension
+# cudaDeviceAttr: its number, and what ts.device() calls it or a number that all chips have.
+ATTRIBUTES = {1: 1024, 2: 1024, 3: 1024, 4: 64, 5: 2147483647, 6: 65535, 7: 65535, 8: 49152, 10: 32, 16: "processors",
+              39: "threads", 81: "shared", 82: "registers", 95: 1, 97: "block_shared", 106: 32, 111: 1024, 120: 1}
+
+
+class Attribute(ctypes.Structure):  # cudaLaunchAttribute
+    _fields_ = [("kind", Int), ("_", ctypes.c_char * 4), ("value", Unsigned * 16)]
+
+
+class Configuration(ctypes.Structure):  # cudaLaunchConfig_t
+    _fields_ = [("grid", Unsigned * 3), ("block", Unsigned * 3), ("shared", Size), ("stream", Pointer),
+                ("attributes", ctypes.POINTER(Attribute)), ("count", Unsigned)]
+
+
+def _store(kind, address, value):
+    if address:
+        kind.from_address(address).value = value
+
+
+class Driver:
+    """One call of a host function: what it launches, on a module, with arrays by name. `runs`: what came of it."""
+
+    def __init__(self, module, device, memory, settings):
+        self.module, self.device, self.settings = module, device, settings
+        self.names = {}  # of the kernels in the module, by what the host code calls them
+        self.memory = dict(memory)
+        self.kernels = []  # by handle - 1
+        self.blocks, self.count = {}, itertools.count()  # names of what cudaMalloc gave, by address
+        self.runs = []
+        self.failed = None  # the exception that ends the call
+
+    # -- The code of the kernels: all of it is one module's.
+
+    def _cudaLibraryLoadData(self, library, *other):  # noqa: N802 (CUDA's names, here and below)
+        _store(Pointer, library, 1)
+
+    def _cudaLibraryUnload(self, library):
+        pass
+
+    def _cudaLibraryGetKernel(self, kernel, library, name):
+        name = ctypes.string_at(name).decode()
+        self.kernels.append(self.names.get(name, name))
+        _store(Pointer, kernel, len(self.kernels))
+
+    def _cuKernelGetAttribute(self, value, which, kernel, device):
+        _store(Int, value, 0)
+
+    def _cudaFuncSetAttribute(self, kernel, which, value):
+        pass
+
+    def _cudaKernelSetAttributeForDevice(self, kernel, which, value, device):
+        pass
+
+    # -- The chip
+
+    def _cudaGetDevice(self, device):
+        _store(Int, device, 0)
+
+    def _cudaSetDevice(self, device):
+        pass
+
+    def _cudaGetDeviceCount(self, count):
+        _store(Int, count, 1)
+
+    def _cudaDeviceGetAttribute(self, value, which, device):
+        about = ATTRIBUTES.get(which, 0)
+        if which in (75, 76):  # cudaDevAttrComputeCapabilityMajor, ...Minor
+            about = self.chip()["capability"][which - 75]
+        _store(Int, value, self.chip()[about] if isinstance(about, str) else about)
+
+    def _cudaOccupancyMaxActiveBlocksPerMultiprocessor(self, count, kernel, threads, shared):
+        chip = self.chip()
+        room = [chip["threads"] // max(threads, 1), 32]
+        if shared:
+            room.append(chip["shared"] // (shared + 1024))  # each block has 1024 bytes more, which CUDA keeps
+        _store(Int, count, min(room))
+
+    def chip(self):
+        return _tilescope.device(self.device)
+
+    # -- Memory: the host's own is the device's.
+
+    def _cudaMalloc(self, pointer, size):
+        room = (ctypes.c_ubyte * (size + 255))()
+        at = ctypes.addressof(room)
+        block = (ctypes.c_ubyte * max(size, 1)).from_buffer(room, -at % 256)
+        self.blocks[ctypes.addressof(block)] = name = f"cudaMalloc {next(self.count)}"
+        self.memory[name] = block
+        _store(Pointer, pointer, ctypes.addressof(block))
+
+    def _cudaMallocAsync(self, pointer, size, stream):
+        self._cudaMalloc(pointer, size)
+
+    def _cudaFree(self, pointer):
+        name = self.blocks.pop(pointer, None)
+        self.memory.pop(name, None)
+
+    def _cudaFreeAsync(self, pointer, stream):
+        self._cudaFree(pointer)
+
+    def _cudaMemset(self, to, value, size):
+        ctypes.memset(to, value, size)
+
+    def _cudaMemsetAsync(self, to, value, size, stream):
+        ctypes.memset(to, value, size)
+
+    def _cudaMemcpy(self, to, source, size, kind):
+        ctypes.memmove(to, source, size)
+
+    def _cudaMemcpyAsync(self, to, source, size, kind, stream):
+        ctypes.memmove(to, source, size)
+
+    # -- Order: each launch has ended when the next call comes.
+
+    def _cudaDeviceSynchronize(self):
+        pass
+
+    def _cudaStreamSynchronize(self, stream):
+        pass
+
+    def _cudaStreamCreate(self, stream):
+        _store(Pointer, stream, 0)
+
+    def _cudaStreamDestroy(self, stream):
+        pass
+
+    def _cudaStreamWaitEvent(self, stream, event, flags):
+        pass
+
+    def _cudaEventCreate(self, event):
+        _store(Pointer, event, 0)
+
+    def _cudaEventDestroy(self, event):
+        pass
+
+    def _cudaEventRecord(self, event, stream):
+        pass
+
+    # -- Launches
+
+    def _cudaLaunchKernelEx(self, configuration, kernel, arguments):
+        about = Configuration.from_address(configuration)
+        cluster = None
+        for attribute in about.attributes[: about.count]:
+            if attribute.kind == CLUSTER_DIMENSION:
+                cluster = tuple(attribute.value[:3])
+        self.launch(kernel, tuple(about.grid), tuple(about.block), about.shared, cluster, arguments)
+
+    def _cudaLaunchKernel(self, kernel, x, y, z, bx, by, bz, arguments, shared, stream):
+        self.launch(kernel, (x, y, z), (bx, by, bz), shared, None, arguments)
+
+    def launch(self, kernel, grid, block, shared, cluster, arguments):
+        name = self.kernels[kernel - 1]
+        sizes = [size for _, _, size in self.module.parameters(name)]
+        places = (Pointer * len(sizes)).from_address(arguments) if sizes else []
+        values = [ctypes.string_at(place, size) for place, size in zip(places, sizes)]
+        words = {"dynamic_smem": shared, "memory": self.memory, "device": self.device, **self.settings}
+        if cluster is not None:
+            words["cluster"] = cluster
+        try:
+            run = self.module.launch(grid, block, values, entry=name, **words)
+        except _tilescope.Error as error:
+            if hasattr(error, "run"):
+                self.runs.append(error.run)
+            raise
+        self.runs.append(run)
+
+
+# Argument types of the functions; what they answer is an error's number.
+TYPES = {
+    "_cudaLibraryLoadData": (Pointer, Pointer, Pointer, Pointer, Int, Pointer, Pointer, Int),
+    "_cudaLibraryUnload": (Pointer,), "_cudaLibraryGetKernel": (Pointer, Pointer, Pointer),
+    "_cuKernelGetAttribute": (Pointer, Int, Pointer, Int), "_cudaFuncSetAttribute": (Pointer, Int, Int),
+    "_cudaKernelSetAttributeForDevice": (Pointer, Int, Int, Int), "_cudaGetDevice": (Pointer,), "_cudaSetDevice": (Int,),
+    "_cudaGetDeviceCount": (Pointer,), "_cudaDeviceGetAttribute": (Pointer, Int, Int),
+    "_cudaOccupancyMaxActiveBlocksPerMultiprocessor": (Pointer, Pointer, Int, Size),
+    "_cudaMalloc": (Pointer, Size), "_cudaMallocAsync": (Pointer, Size, Pointer), "_cudaFree": (Pointer,),
+    "_cudaFreeAsync": (Pointer, Pointer), "_cudaMemset": (Pointer, Int, Size), "_cudaMemsetAsync": (Pointer, Int, Size, Pointer),
+    "_cudaMemcpy": (Pointer, Pointer, Size, Int), "_cudaMemcpyAsync": (Pointer, Pointer, Size, Int, Pointer),
+    "_cudaDeviceSynchronize": (), "_cudaStreamSynchronize": (Pointer,), "_cudaStreamCreate": (Pointer,),
+    "_cudaStreamDestroy": (Pointer,), "_cudaStreamWaitEvent": (Pointer, Pointer, Unsigned), "_cudaEventCreate": (Pointer,),
+    "_cudaEventDestroy": (Pointer,), "_cudaEventRecord": (Pointer, Pointer),
+    "_cudaLaunchKernelEx": (Pointer, Pointer, Pointer),
+    "_cudaLaunchKernel": (Pointer, Unsigned, Unsigned, Unsigned, Unsigned, Unsigned, Unsigned, Pointer, Size, Pointer),
+}
+
+_now = threading.local()  # .driver: whose call this thread is in
+
+
+def _callback(name):
+    """A function of C's that has the method of the driver at hand called, and keeps the exception for behind the host
+    code, through which none can go."""
+
+    def called(*arguments):
+        driver = _now.driver
+        if driver.failed is not None:
+            return LAUNCH_FAILED
+        try:
+            if name not in TYPES:
+                raise _tilescope.Error(f"The host function calls {name.lstrip('_')}, which ts.cute has not: launches, memory "
+                                       "(cudaMalloc, cudaMemset, cudaMemcpy), streams, events and what a chip is are there.")
+            getattr(driver, name)(*arguments)
+        except BaseException as error:  # Ctrl-C too
+            driver.failed = error
+            return LAUNCH_FAILED
+        return SUCCESS
+
+    return ctypes.CFUNCTYPE(Int, *TYPES.get(name, ()))(called)
+
+
+_callbacks = {}  # they must outlive every program
+
+
+class Program:
+    """The host code of what cute.compile() has made, ready to be called. `names`: of kernels, in the driver's module."""
+
+    def __init__(self, made, names):
+        from cutlass._mlir.execution_engine import ExecutionEngine
+        self.made, self.names = made, names
+        functions = self._functions(made.ir_module)
+        self.has_kernels = "cuda_init" in functions and functions["cuda_init"]
+        self.engine = ExecutionEngine(made.ir_module, 2, [])
+        for name, defined in functions.items():
+            if not defined and name.startswith(("_cu", "cuda_dialect_")):
+                callback = _callbacks.setdefault(name, None) or _callback(name)
+                _callbacks[name] = callback
+                self.engine.raw_register_runtime(name, ctypes.cast(callback, Pointer))
+        self.entry = self._function("_mlir_ciface_" + made.function_name)
+        self.library = None
+
+    @staticmethod
+    def _functions(module):
+        """Whether each function of the module is defined there, by name."""
+        return {op.attributes["sym_name"].value: len(op.operation.regions[0].blocks) > 0
+                for op in module.body.operations if op.operation.name == "llvm.func"}
+
+    def _function(self, name):
+        address = self.engine.raw_lookup(name)
+        if not address:
+            raise _tilescope.Error(f"CuTeDSL's host code has no {name}: nvidia-cutlass-dsl 4.8 is what ts.cute knows.")
+        return ctypes.CFUNCTYPE(None, Pointer)(address)
+
+    def _call(self, function, pointers):
+        """Functions of MLIR's take pointers to their arguments, then one to their result."""
+        result = Int(0)
+        packed = (Pointer * (len(pointers) + 1))(*pointers, ctypes.addressof(result))
+        function(ctypes.addressof(packed))
+        return result.value
+
+    def run(self, pointers, driver):
+        """The host function, with pointers to its packed arguments. What its launches raise is raised."""
+        __tracebackhide__ = True
+        before = getattr(_now, "driver", None)
+        _now.driver, driver.names = driver, self.names
+        try:
+            result = self._load() if self.has_kernels else 0
+            result = result or self._call(self.entry, pointers)
+        finally:
+            _now.driver = before
+        if driver.failed is not None:
+            raise driver.failed
+        if result:
+            raise _tilescope.Error(f"The host function of CuTeDSL answers CUDA's error {result}, with no launch that failed.")
+
+    def _load(self):
+        """Loads the kernels into the driver, as the code's own functions do."""
+        library = Pointer()
+        place, device = Pointer(ctypes.addressof(library)), Int(0)
+        at = ctypes.addressof(place)
+        return self._call(self._function("cuda_init"), [at]) or \
+            self._call(self._function("cuda_load_to_device"), [at, ctypes.addressof(device)])

@@ -1,0 +1,170 @@
+"""CuTeDSL's kernels that test_cute.py runs: ours, each small, some with a mistake that is said beside its line."""
+
+import cuda.bindings.driver as cuda
+import cutlass
+import cutlass.cute as cute
+from cutlass.cute.nvgpu import cpasync, warp
+
+# ---- Elements -----------------------------------------------------------------------------------
+
+
+@cute.kernel
+def add_kernel(a: cute.Tensor, b: cute.Tensor, c: cute.Tensor):
+    i = cute.arch.block_idx()[0] * 128 + cute.arch.thread_idx()[0]
+    if i < cute.size(c):
+        c[i] = a[i] + b[i]
+
+
+@cute.jit
+def add(a: cute.Tensor, b: cute.Tensor, c: cute.Tensor):
+    add_kernel(a, b, c).launch(grid=[cute.ceil_div(cute.size(c), 128), 1, 1], block=[128, 1, 1])
+
+
+@cute.kernel
+def add_all_kernel(a: cute.Tensor, b: cute.Tensor, c: cute.Tensor):
+    i = cute.arch.block_idx()[0] * 128 + cute.arch.thread_idx()[0]
+    c[i] = a[i] + b[i]  # without a predicate
+
+
+@cute.jit
+def add_all(a: cute.Tensor, b: cute.Tensor, c: cute.Tensor):
+    add_all_kernel(a, b, c).launch(grid=[cute.ceil_div(cute.size(c), 128), 1, 1], block=[128, 1, 1])
+
+
+@cute.kernel
+def scale_kernel(x: cute.Tensor, by: cutlass.Float32, shift: cutlass.Int32, times: cutlass.Constexpr, y):
+    i = cute.arch.thread_idx()[0]
+    value = x[i] * by * times + shift
+    if cutlass.const_expr(y is not None):
+        value += y[i]
+    x[i] = value
+
+
+@cute.jit
+def scale(x: cute.Tensor, by: cutlass.Float32, shift: cutlass.Int32, times: cutlass.Constexpr, y, stream: cuda.CUstream):
+    scale_kernel(x, by, shift, times, y).launch(grid=[1, 1, 1], block=[32, 1, 1], stream=stream)
+
+
+@cute.jit
+def scale_twice(pair, by: cutlass.Float32):
+    for x in pair:
+        scale_kernel(x, by, cutlass.Int32(0), 1, None).launch(grid=[1, 1, 1], block=[32, 1, 1])
+
+
+@cute.kernel
+def fill_kernel(x: cute.Pointer, n: cutlass.Int32):
+    i = cute.arch.thread_idx()[0]
+    if i < n:
+        cute.make_tensor(x, cute.make_layout(n))[i] = i
+
+
+@cute.jit
+def fill(x: cute.Pointer, n: cutlass.Int32):
+    fill_kernel(x, n).launch(grid=[1, 1, 1], block=[64, 1, 1])
+
+
+# ---- Tiles through shared memory ----------------------------------------------------------------
+
+TILE = 32
+
+
+@cute.kernel
+def transpose_kernel(a: cute.Tensor, b: cute.Tensor, copy: cute.TiledCopy, waits: cutlass.Constexpr):
+    thread = cute.arch.thread_idx()[0]
+    row, column, _ = cute.arch.block_idx()
+    shared = cutlass.utils.SmemAllocator().allocate_tensor(a.element_type, cute.make_layout((TILE, TILE), stride=(TILE + 1, 1)), 16)
+    own = copy.get_slice(thread)
+    source = own.partition_S(cute.local_tile(a, (TILE, TILE), (row, column)))
+    held = cute.make_rmem_tensor(source.shape, a.element_type)
+    cute.autovec_copy(source, held)
+    cute.autovec_copy(held, own.partition_D(shared))
+    if cutlass.const_expr(waits):
+        cute.arch.sync_threads()
+    turned = cute.make_tensor(shared.iterator, cute.make_layout((TILE, TILE), stride=(1, TILE + 1)))
+    cute.autovec_copy(own.partition_S(turned), held)  # without the barrier, a race
+    cute.autovec_copy(held, own.partition_D(cute.local_tile(b, (TILE, TILE), (column, row))))
+
+
+@cute.jit
+def transpose(a: cute.Tensor, b: cute.Tensor, waits: cutlass.Constexpr = True):
+    atom = cute.make_copy_atom(cute.nvgpu.CopyUniversalOp(), a.element_type)
+    threads = cute.make_layout((4, TILE), stride=(TILE, 1))
+    copy = cute.make_tiled_copy_tv(atom, threads, cute.make_layout((1, 1)))
+    grid = [cute.size(a, mode=[0]) // TILE, cute.size(a, mode=[1]) // TILE, 1]
+    transpose_kernel(a, b, copy, waits).launch(grid=grid, block=[4 * TILE, 1, 1])
+
+
+# ---- A product ----------------------------------------------------------------------------------
+
+
+@cute.kernel
+def product_kernel(a: cute.Tensor, b: cute.Tensor, c: cute.Tensor, mma: cute.TiledMma):
+    row, column, _ = cute.arch.block_idx()
+    own = mma.get_slice(cute.arch.thread_idx()[0])
+    tile_c = own.partition_C(cute.local_tile(c, (32, 32), (row, column)))
+    sums = mma.make_fragment_C(tile_c)
+    sums.fill(0.0)
+    for k in range(cute.size(a, mode=[1]) // 16):
+        tile_a = own.partition_A(cute.local_tile(a, (32, 16), (row, k)))
+        tile_b = own.partition_B(cute.local_tile(b, (32, 16), (column, k)))
+        held_a, held_b = mma.make_fragment_A(tile_a), mma.make_fragment_B(tile_b)
+        cute.autovec_copy(tile_a, held_a)
+        cute.autovec_copy(tile_b, held_b)
+        cute.gemm(mma, sums, held_a, held_b, sums)
+    cute.autovec_copy(sums, tile_c)
+
+
+@cute.jit
+def product(a: cute.Tensor, b: cute.Tensor, c: cute.Tensor):
+    op = warp.MmaF16BF16Op(a.element_type, cutlass.Float32, (16, 8, 16))
+    mma = cute.make_tiled_mma(op, cute.make_layout((2, 2, 1)), permutation_mnk=(32, 32, 16))
+    grid = [cute.size(c, mode=[0]) // 32, cute.size(c, mode=[1]) // 32, 1]
+    product_kernel(a, b, c, mma).launch(grid=grid, block=[cute.size(mma), 1, 1])
+
+
+# ---- Copies by tensor map -----------------------------------------------------------------------
+
+ROWS, COLUMNS = 64, 32
+
+
+@cute.kernel
+def move_kernel(
+    load: cute.CopyAtom, a: cute.Tensor, store: cute.CopyAtom, b: cute.Tensor, layout: cute.Layout, waits: cutlass.Constexpr
+):
+    row, column, _ = cute.arch.block_idx()
+    warp_index = cute.arch.make_warp_uniform(cute.arch.warp_idx())
+    allocator = cutlass.utils.SmemAllocator()
+    arrived = allocator.allocate_array(cutlass.Int64, 1)
+    shared = allocator.allocate_tensor(cutlass.Float32, layout, 128)
+    tile_a = cute.group_modes(cute.local_tile(a, (ROWS, COLUMNS), (row, column)), 0, 2)
+    tile_b = cute.group_modes(cute.local_tile(b, (ROWS, COLUMNS), (row, column)), 0, 2)
+    to, source = cpasync.tma_partition(load, 0, cute.make_layout(1), cute.group_modes(shared, 0, 2), tile_a)
+    held, target = cpasync.tma_partition(store, 0, cute.make_layout(1), cute.group_modes(shared, 0, 2), tile_b)
+    if warp_index == 0:
+        with cute.arch.elect_one():
+            cute.arch.mbarrier_init(arrived, 1)
+        cute.arch.mbarrier_init_fence()
+    cute.arch.sync_threads()
+    if warp_index == 0:
+        with cute.arch.elect_one():
+            cute.arch.mbarrier_arrive_and_expect_tx(arrived, cute.size_in_bytes(cutlass.Float32, layout))
+        cute.copy(load, source, to, tma_bar_ptr=arrived)
+    if cutlass.const_expr(waits):
+        cute.arch.mbarrier_wait(arrived, 0)
+    for i in range(cute.arch.thread_idx()[0], ROWS * COLUMNS, 64):
+        shared[i // COLUMNS, i % COLUMNS] = shared[i // COLUMNS, i % COLUMNS] + 1  # before it is there, if nothing waits
+    cute.arch.fence_proxy("async.shared", space="cta")
+    cute.arch.sync_threads()
+    if warp_index == 0:
+        cute.copy(store, held, target)
+        cute.arch.cp_async_bulk_commit_group()
+        cute.arch.cp_async_bulk_wait_group(0, read=True)
+
+
+@cute.jit
+def move(a: cute.Tensor, b: cute.Tensor, waits: cutlass.Constexpr = True):
+    layout = cute.make_layout((ROWS, COLUMNS), stride=(COLUMNS, 1))
+    load, map_a = cpasync.make_tiled_tma_atom(cpasync.CopyBulkTensorTileG2SOp(), a, layout, (ROWS, COLUMNS))
+    store, map_b = cpasync.make_tiled_tma_atom(cpasync.CopyBulkTensorTileS2GOp(), b, layout, (ROWS, COLUMNS))
+    grid = [cute.ceil_div(cute.size(a, mode=[0]), ROWS), cute.ceil_div(cute.size(a, mode=[1]), COLUMNS), 1]
+    move_kernel(load, map_a, store, map_b, layout, waits).launch(grid=grid, block=[64, 1, 1])
