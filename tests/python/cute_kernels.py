@@ -3,7 +3,9 @@
 import cuda.bindings.driver as cuda
 import cutlass
 import cutlass.cute as cute
-from cutlass.cute.nvgpu import cpasync, warp
+import cutlass.utils.hopper_helpers as hopper
+from cutlass import utils
+from cutlass.cute.nvgpu import cpasync, warp, warpgroup
 
 # ---- Elements -----------------------------------------------------------------------------------
 
@@ -168,3 +170,47 @@ def move(a: cute.Tensor, b: cute.Tensor, waits: cutlass.Constexpr = True):
     store, map_b = cpasync.make_tiled_tma_atom(cpasync.CopyBulkTensorTileS2GOp(), b, layout, (ROWS, COLUMNS))
     grid = [cute.ceil_div(cute.size(a, mode=[0]), ROWS), cute.ceil_div(cute.size(a, mode=[1]), COLUMNS), 1]
     move_kernel(load, map_a, store, map_b, layout, waits).launch(grid=grid, block=[64, 1, 1])
+
+
+# ---- A product of Hopper's tensor cores ---------------------------------------------------------
+
+
+@cute.kernel
+def wide_product_kernel(
+    a: cute.Tensor, b: cute.Tensor, c: cute.Tensor, mma: cute.TiledMma, layout_a: cute.ComposedLayout,
+    layout_b: cute.ComposedLayout, fences: cutlass.Constexpr
+):
+    thread = cute.arch.thread_idx()[0]
+    allocator = cutlass.utils.SmemAllocator()
+    shared_a = allocator.allocate_tensor(cutlass.Float16, layout_a.outer, 1024, swizzle=layout_a.inner)
+    shared_b = allocator.allocate_tensor(cutlass.Float16, layout_b.outer, 1024, swizzle=layout_b.inner)
+    for i in range(thread, 64 * 64, 128):
+        shared_a[i // 64, i % 64, 0] = a[i // 64, i % 64]
+        shared_b[i // 64, i % 64, 0] = b[i // 64, i % 64]
+    if cutlass.const_expr(fences):
+        cute.arch.fence_proxy("async.shared", space="cta")
+    cute.arch.sync_threads()
+    group = mma.get_slice(0)
+    held_a = mma.make_fragment_A(group.partition_A(shared_a))
+    held_b = mma.make_fragment_B(group.partition_B(shared_b))
+    tile_c = mma.get_slice(thread).partition_C(cute.local_tile(c, (64, 64), (0, 0)))
+    sums = cute.make_rmem_tensor(tile_c.shape, cutlass.Float32)
+    mma.set(warpgroup.Field.ACCUMULATE, False)
+    warpgroup.fence()
+    for k in cutlass.range_constexpr(cute.size(held_a, mode=[2])):
+        cute.gemm(mma, sums, held_a[None, None, k, 0], held_b[None, None, k, 0], sums)  # reads what generic stores wrote
+        mma.set(warpgroup.Field.ACCUMULATE, True)
+    warpgroup.commit_group()
+    warpgroup.wait_group(0)
+    cute.autovec_copy(sums, tile_c)
+
+
+@cute.jit
+def wide_product(a: cute.Tensor, b: cute.Tensor, c: cute.Tensor, fences: cutlass.Constexpr = True):
+    row = utils.LayoutEnum.ROW_MAJOR
+    mma = hopper.make_trivial_tiled_mma(
+        cutlass.Float16, cutlass.Float16, row.sm90_mma_major_mode(), row.sm90_mma_major_mode(), cutlass.Float32, (1, 1, 1), (64, 64)
+    )
+    layout_a = hopper.make_smem_layout_a(row, (64, 64, 64), cutlass.Float16, 1)
+    layout_b = hopper.make_smem_layout_b(row, (64, 64, 64), cutlass.Float16, 1)
+    wide_product_kernel(a, b, c, mma, layout_a, layout_b, fences).launch(grid=[1, 1, 1], block=[128, 1, 1])

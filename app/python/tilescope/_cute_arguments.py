@@ -16,17 +16,24 @@ from . import _tilescope
 
 def is_array(value):
     """NumPy's, or what has DLPack, and is no tensor of CuTeDSL's that packs itself."""
-    return hasattr(value, "__dlpack__") and not hasattr(type(value), "__c_pointers__")
+    return hasattr(type(value), "__dlpack__") and not hasattr(type(value), "__c_pointers__")
 
 
 def is_tensor(value):
     """A tensor over memory, as from_dlpack() makes it. (Its __class__ says that it is a cute.Tensor.)"""
-    return hasattr(type(value), "load_dltensor")
+    return type(value).__name__ == "_Tensor" and type(value).__module__.startswith("cutlass.")
 
 
 def example(value):
     """An argument to compile for; an array as CuTeDSL has it by itself: all of its layout dynamic but a stride of 1."""
-    return tensor_of(value).mark_layout_dynamic() if is_array(value) else value
+    if is_array(value):
+        return tensor_of(value).mark_layout_dynamic()
+    return value.item() if is_number(value) else value
+
+
+def is_number(value):
+    """One of NumPy's numbers."""
+    return hasattr(value, "item") and hasattr(value, "dtype") and not getattr(value, "shape", None) and not is_array(value)
 
 
 def tensor_of(array, **words):
@@ -34,11 +41,17 @@ def tensor_of(array, **words):
     from cutlass.cute.runtime import from_dlpack
     try:
         tensor = from_dlpack(array, **words)
-        tensor.load_dltensor()
+        about_of(tensor)
     except Exception as error:
         raise _tilescope.Error(f"{described(array)} cannot be a tensor of CuTeDSL's: {str(error).strip()}. Raw bits of a type "
                                "that NumPy lacks are an array of integers, whose tensor is given an element_type.") from None
     return tensor
+
+
+def about_of(tensor):
+    """What a tensor says of its memory: address, extents, and the type that it came with."""
+    tensor.shape  # loads it where that was left for later
+    return tensor._dltensor_wrapper
 
 
 def described(value):
@@ -54,7 +67,7 @@ def described(value):
 def memory_of(tensor):
     """An array of NumPy's over a tensor's memory; None where it has no elements."""
     import numpy as np
-    about = tensor._dltensor_wrapper
+    about = about_of(tensor)
     shape, steps = tuple(about.shape), tensor.stride
     if 0 in shape:
         return None
@@ -73,7 +86,6 @@ def memory_of(tensor):
 def reached(name, value, found):
     """Puts the memory of an argument into `found`, by name: of tensors, arrays, pointers, and of what holds these."""
     if is_tensor(value):
-        value.load_dltensor()
         array = memory_of(value)
         if array is not None:
             found[name] = array
@@ -153,7 +165,7 @@ class Slot:
         narrow = example._use_32bit_stride
         self.widths = ([getattr(n, "width", 32) for n in example.shape],
                        [getattr(n, "width", 32 if narrow else 64) for n in example.stride])
-        self.stored = example._dltensor_wrapper.dtype if is_tensor(example) else self.kind
+        self.stored = about_of(example).dtype if is_tensor(example) else self.kind
 
     def __str__(self):
         shape, stride = (",".join("?" if free else str(n) for n, free in part) for part in self.free)
@@ -174,14 +186,13 @@ class Slot:
                                    f"{self.align} bytes.")
 
     def checked(self, tensor):
-        tensor.load_dltensor()
-        about = tensor._dltensor_wrapper
+        about = about_of(tensor)
         self.check("tensor", tensor.element_type, tuple(about.shape), tuple(tensor.stride), about.data_ptr)
         return tensor
 
     def packed(self, array):
         tensor = tensor_of(array)
-        about = tensor._dltensor_wrapper
+        about = about_of(tensor)
         shape, stride = tuple(about.shape), tuple(tensor.stride)
         self.check("array", about.dtype, shape, stride, about.data_ptr)
         parts = []
@@ -242,7 +253,7 @@ class Slots:
     def taken(self, name, value):
         slot = self.slots.get(name)
         if slot is None:
-            return value
+            return value.item() if is_number(value) else value
         if is_array(value):
             return slot.packed(value)
         if is_tensor(value):

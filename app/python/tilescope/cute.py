@@ -57,6 +57,9 @@ def compile(function, *args, target="sm_100a", options="", **words):
     with tempfile.TemporaryDirectory(prefix="tilescope-cute-") as folder, _prepared(cute):
         kept = options if "--dump-dir" in options else f"{options} --dump-dir {folder}"
         made = cute.compile(function, *args, options=f"--gpu-arch {target} --generate-line-info --keep-ptx {kept}", **words)
+        if not hasattr(made, "execution_args"):
+            raise _tilescope.Error("ts.cute needs nvidia-cutlass-dsl 4.5 or later, and an older one is installed: "
+                                   "`pip install -U nvidia-cutlass-dsl`.")
         return Compiled(made, [*_receiver(function), *args], words, target, settings)
 
 
