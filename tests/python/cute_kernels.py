@@ -7,6 +7,10 @@ import cutlass.utils.hopper_helpers as hopper
 from cutlass import utils
 from cutlass.cute.nvgpu import cpasync, warp, warpgroup
 
+# Their places since 4.8, and before.
+SmemAllocator = getattr(cutlass, "memory", utils).SmemAllocator
+LayoutEnum = getattr(cutlass, "tensor_utils", utils).LayoutEnum
+
 # ---- Elements -----------------------------------------------------------------------------------
 
 
@@ -43,7 +47,9 @@ def scale_kernel(x: cute.Tensor, by: cutlass.Float32, shift: cutlass.Int32, time
 
 
 @cute.jit
-def scale(x: cute.Tensor, by: cutlass.Float32, shift: cutlass.Int32, times: cutlass.Constexpr, y, stream: cuda.CUstream):
+def scale(
+    x: cute.Tensor, by: cutlass.Float32, shift: cutlass.Int32, times: cutlass.Constexpr, y, stream: cuda.CUstream
+):
     scale_kernel(x, by, shift, times, y).launch(grid=[1, 1, 1], block=[32, 1, 1], stream=stream)
 
 
@@ -71,29 +77,30 @@ TILE = 32
 
 
 @cute.kernel
-def transpose_kernel(a: cute.Tensor, b: cute.Tensor, copy: cute.TiledCopy, waits: cutlass.Constexpr):
+def transpose_kernel(a: cute.Tensor, b: cute.Tensor, load: cute.TiledCopy, waits: cutlass.Constexpr):
     thread = cute.arch.thread_idx()[0]
     row, column, _ = cute.arch.block_idx()
-    shared = cutlass.utils.SmemAllocator().allocate_tensor(a.element_type, cute.make_layout((TILE, TILE), stride=(TILE + 1, 1)), 16)
-    own = copy.get_slice(thread)
-    source = own.partition_S(cute.local_tile(a, (TILE, TILE), (row, column)))
-    held = cute.make_rmem_tensor(source.shape, a.element_type)
-    cute.autovec_copy(source, held)
-    cute.autovec_copy(held, own.partition_D(shared))
+    layout = cute.make_layout((TILE, TILE), stride=(TILE + 1, 1))
+    shared = SmemAllocator().allocate_tensor(a.element_type, layout, 16)
+    own = load.get_slice(thread)
+    cute.copy(load, own.partition_S(cute.local_tile(a, (TILE, TILE), (row, column))), own.partition_D(shared))
+    cute.arch.cp_async_commit_group()
+    cute.arch.cp_async_wait_group(0)
     if cutlass.const_expr(waits):
         cute.arch.sync_threads()
     turned = cute.make_tensor(shared.iterator, cute.make_layout((TILE, TILE), stride=(1, TILE + 1)))
-    cute.autovec_copy(own.partition_S(turned), held)  # without the barrier, a race
-    cute.autovec_copy(held, own.partition_D(cute.local_tile(b, (TILE, TILE), (column, row))))
+    source, target = own.partition_S(turned), own.partition_D(cute.local_tile(b, (TILE, TILE), (column, row)))
+    held = cute.make_rmem_tensor(source.shape, a.element_type)
+    cute.autovec_copy(source, held)  # without the barrier, a race
+    cute.autovec_copy(held, target)
 
 
 @cute.jit
 def transpose(a: cute.Tensor, b: cute.Tensor, waits: cutlass.Constexpr = True):
-    atom = cute.make_copy_atom(cute.nvgpu.CopyUniversalOp(), a.element_type)
-    threads = cute.make_layout((4, TILE), stride=(TILE, 1))
-    copy = cute.make_tiled_copy_tv(atom, threads, cute.make_layout((1, 1)))
+    atom = cute.make_copy_atom(cpasync.CopyG2SOp(), a.element_type, num_bits_per_copy=a.element_type.width)
+    load = cute.make_tiled_copy_tv(atom, cute.make_layout((4, TILE), stride=(TILE, 1)), cute.make_layout((1, 1)))
     grid = [cute.size(a, mode=[0]) // TILE, cute.size(a, mode=[1]) // TILE, 1]
-    transpose_kernel(a, b, copy, waits).launch(grid=grid, block=[4 * TILE, 1, 1])
+    transpose_kernel(a, b, load, waits).launch(grid=grid, block=[4 * TILE, 1, 1])
 
 
 # ---- A product ----------------------------------------------------------------------------------
@@ -131,11 +138,16 @@ ROWS, COLUMNS = 64, 32
 
 @cute.kernel
 def move_kernel(
-    load: cute.CopyAtom, a: cute.Tensor, store: cute.CopyAtom, b: cute.Tensor, layout: cute.Layout, waits: cutlass.Constexpr
+    load: cute.CopyAtom,
+    a: cute.Tensor,
+    store: cute.CopyAtom,
+    b: cute.Tensor,
+    layout: cute.Layout,
+    waits: cutlass.Constexpr,
 ):
     row, column, _ = cute.arch.block_idx()
     warp_index = cute.arch.make_warp_uniform(cute.arch.warp_idx())
-    allocator = cutlass.utils.SmemAllocator()
+    allocator = SmemAllocator()
     arrived = allocator.allocate_array(cutlass.Int64, 1)
     shared = allocator.allocate_tensor(cutlass.Float32, layout, 128)
     tile_a = cute.group_modes(cute.local_tile(a, (ROWS, COLUMNS), (row, column)), 0, 2)
@@ -154,7 +166,8 @@ def move_kernel(
     if cutlass.const_expr(waits):
         cute.arch.mbarrier_wait(arrived, 0)
     for i in range(cute.arch.thread_idx()[0], ROWS * COLUMNS, 64):
-        shared[i // COLUMNS, i % COLUMNS] = shared[i // COLUMNS, i % COLUMNS] + 1  # before it is there, if nothing waits
+        at = i // COLUMNS, i % COLUMNS
+        shared[at] = shared[at] + 1  # before it is there, if nothing waits
     cute.arch.fence_proxy("async.shared", space="cta")
     cute.arch.sync_threads()
     if warp_index == 0:
@@ -177,11 +190,16 @@ def move(a: cute.Tensor, b: cute.Tensor, waits: cutlass.Constexpr = True):
 
 @cute.kernel
 def wide_product_kernel(
-    a: cute.Tensor, b: cute.Tensor, c: cute.Tensor, mma: cute.TiledMma, layout_a: cute.ComposedLayout,
-    layout_b: cute.ComposedLayout, fences: cutlass.Constexpr
+    a: cute.Tensor,
+    b: cute.Tensor,
+    c: cute.Tensor,
+    mma: cute.TiledMma,
+    layout_a: cute.ComposedLayout,
+    layout_b: cute.ComposedLayout,
+    fences: cutlass.Constexpr,
 ):
     thread = cute.arch.thread_idx()[0]
-    allocator = cutlass.utils.SmemAllocator()
+    allocator = SmemAllocator()
     shared_a = allocator.allocate_tensor(cutlass.Float16, layout_a.outer, 1024, swizzle=layout_a.inner)
     shared_b = allocator.allocate_tensor(cutlass.Float16, layout_b.outer, 1024, swizzle=layout_b.inner)
     for i in range(thread, 64 * 64, 128):
@@ -198,7 +216,8 @@ def wide_product_kernel(
     mma.set(warpgroup.Field.ACCUMULATE, False)
     warpgroup.fence()
     for k in cutlass.range_constexpr(cute.size(held_a, mode=[2])):
-        cute.gemm(mma, sums, held_a[None, None, k, 0], held_b[None, None, k, 0], sums)  # reads what generic stores wrote
+        at = None, None, k, 0
+        cute.gemm(mma, sums, held_a[at], held_b[at], sums)  # past the generic stores, if no fence is there
         mma.set(warpgroup.Field.ACCUMULATE, True)
     warpgroup.commit_group()
     warpgroup.wait_group(0)
@@ -207,10 +226,9 @@ def wide_product_kernel(
 
 @cute.jit
 def wide_product(a: cute.Tensor, b: cute.Tensor, c: cute.Tensor, fences: cutlass.Constexpr = True):
-    row = utils.LayoutEnum.ROW_MAJOR
-    mma = hopper.make_trivial_tiled_mma(
-        cutlass.Float16, cutlass.Float16, row.sm90_mma_major_mode(), row.sm90_mma_major_mode(), cutlass.Float32, (1, 1, 1), (64, 64)
-    )
-    layout_a = hopper.make_smem_layout_a(row, (64, 64, 64), cutlass.Float16, 1)
-    layout_b = hopper.make_smem_layout_b(row, (64, 64, 64), cutlass.Float16, 1)
+    row, half = LayoutEnum.ROW_MAJOR, cutlass.Float16
+    major = row.sm90_mma_major_mode()
+    mma = hopper.make_trivial_tiled_mma(half, half, major, major, cutlass.Float32, (1, 1, 1), (64, 64))
+    layout_a = hopper.make_smem_layout_a(row, (64, 64, 64), half, 1)
+    layout_b = hopper.make_smem_layout_b(row, (64, 64, 64), half, 1)
     wide_product_kernel(a, b, c, mma, layout_a, layout_b, fences).launch(grid=[1, 1, 1], block=[128, 1, 1])

@@ -18,7 +18,7 @@ import cuda.bindings.driver as cuda  # noqa: E402
 import cutlass  # noqa: E402
 import cutlass.cute as cute  # noqa: E402
 import cute_kernels as kernels  # noqa: E402
-from cutlass.cute.runtime import from_dlpack, make_fake_compact_tensor, make_ptr  # noqa: E402
+from cutlass.cute.runtime import from_dlpack, make_fake_compact_tensor, make_fake_stream, make_ptr  # noqa: E402
 
 rng = np.random.default_rng(7)
 CHIPS = ("sm_80", "sm_90a", "sm_100a")
@@ -86,6 +86,17 @@ def test_a_copy_by_tensor_map(chip):
     assert (b == a + 1).all()
 
 
+def wide(**words):
+    a, b, c = normal(64, 64, dtype=np.float16), normal(64, 64, dtype=np.float16), np.zeros((64, 64), np.float32)
+    return compiled("wide_product", dynamic(a), dynamic(b), c, **words), a, b, c
+
+
+def test_a_product_of_warp_groups():
+    one, a, b, c = wide()
+    one(a, b, c, strict=True, search=3)
+    np.testing.assert_allclose(c, a.astype(np.float64) @ b.astype(np.float64).T, rtol=1e-5, atol=1e-5)
+
+
 # ---- Mistakes -----------------------------------------------------------------------------------
 
 
@@ -119,6 +130,13 @@ def test_a_missing_wait_is_told_with_its_line():
         broken(a, b, strict=True, lazy=True)
 
 
+def test_a_missing_fence_is_told_with_its_line():
+    broken, a, b, c = wide(fences=False)
+    with pytest.raises(ts.Hazard, match=rf"cute_kernels.py:{line_of('if no fence is there')} ") as caught:
+        broken(a, b, c, strict=True)
+    assert {report.kind for report in caught.value.run.reports} == {"missing_proxy_fence"}
+
+
 # ---- What host functions are given --------------------------------------------------------------
 
 
@@ -141,7 +159,7 @@ def test_views_keep_their_strides():
     assert (c[:, 1] == a + b).all() and not c[:, [0, 2]].any()
 
 
-def test_fake_tensors_and_streams_are_enough_to_compile():
+def test_fake_tensors_and_a_fake_stream_are_enough_to_compile():
     n = cute.sym_int()
     fake = make_fake_compact_tensor(cutlass.Float32, (n,), assumed_align=16)
     faked = ts.cute.compile(kernels.add, fake, fake, fake, target="sm_90a", options="--enable-tvm-ffi --opt-level 2")
@@ -149,6 +167,13 @@ def test_fake_tensors_and_streams_are_enough_to_compile():
         a, c = normal(size), np.zeros(size, np.float32)
         faked(a, a, c)
         assert (c == 2 * a).all()
+    few = make_fake_compact_tensor(cutlass.Float32, (32,), assumed_align=4)
+    stream = make_fake_stream(use_tvm_ffi_env_stream=True)
+    faked = ts.cute.compile(kernels.scale, few, 1.0, 1, 1, None, stream, target="sm_90a")
+    x = np.ones(32, np.float32)
+    faked(x, 2.0, 3, None)
+    faked(x, 2.0, 3, None, cuda.CUstream(0))
+    assert (x == 13).all()
 
 
 def test_numbers_constants_none_and_a_stream():
@@ -285,10 +310,11 @@ def test_wrong_uses_are_told():
     one = add()
     fixed = ts.cute.compile(kernels.add, from_dlpack(x), x, x, target="sm_90a")
     for call, sentence in (
-        (lambda: one(x, x), r"takes \(a, b, c\), without what is constexpr: .*'c'"),
+        (lambda: one(x, x), r"takes \(a, b, c\), without what is constexpr: c is missing"),
         (lambda: one(x, x, x, nothing=3), "nothing"),
         (lambda: one(x, x, 3), "c is a int, and a tensor, Float32 .\\?.:.1., is compiled for"),
         (lambda: one(x, x, wide), "c is Float64 .100.:.1., and the function is compiled for Float32"),
+        (lambda: one(x.view(np.int32), x, x), "a is Int32 .100.:.1., and the function is compiled for Float32"),
         (lambda: one(x[::2], x, x), "a is Float32 .50.:.2., and the function is compiled for Float32 .\\?.:.1."),
         (lambda: fixed(x[:50], x, x), "a is Float32 .50.:.1., and the function is compiled for Float32 .100.:.1."),
         (lambda: one(x, x, x, memory=3), "memory=3: a list of arrays, or a dict"),

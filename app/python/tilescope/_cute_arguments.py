@@ -25,9 +25,19 @@ def is_tensor(value):
 
 
 def example(value):
-    """An argument to compile for; an array as CuTeDSL has it by itself: all of its layout dynamic but a stride of 1."""
+    """An argument to compile for. Tensors are said to be in a GPU's memory, as the kernels have them; of an array all of
+    the layout is dynamic but a stride of 1, as CuTeDSL has it by itself."""
     if is_array(value):
-        return tensor_of(value).mark_layout_dynamic()
+        return on_device(tensor_of(value).mark_layout_dynamic(), described(value))
+    if is_tensor(value):
+        return on_device(value, f"A tensor, {value},")
+    if type(value) in (tuple, list):
+        return type(value)(map(example, value))
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(example, value))
+    for each in getattr(value, "__dict__", {}).values() if hasattr(value, "__c_pointers__") or is_record(value) else ():
+        if is_tensor(each):
+            example(each)
     return value.item() if is_number(value) else value
 
 
@@ -36,16 +46,54 @@ def is_number(value):
     return hasattr(value, "item") and hasattr(value, "dtype") and not getattr(value, "shape", None) and not is_array(value)
 
 
-def tensor_of(array, **words):
+def is_record(value):
+    return dataclasses.is_dataclass(value) and not isinstance(value, type)
+
+
+def tensor_of(array):
     """from_dlpack of an array; with a sentence where it cannot be."""
     from cutlass.cute.runtime import from_dlpack
     try:
-        tensor = from_dlpack(array, **words)
+        if array.__dlpack_device__()[0] not in ON_CPU:
+            raise ValueError("it is in a GPU's memory, and the simulator has the CPU's")
+        tensor = from_dlpack(array)
         about_of(tensor)
     except Exception as error:
-        raise _tilescope.Error(f"{described(array)} cannot be a tensor of CuTeDSL's: {str(error).strip()}. Raw bits of a type "
-                               "that NumPy lacks are an array of integers, whose tensor is given an element_type.") from None
+        raise _tilescope.Error(f"{described(array)} cannot be a tensor of CuTeDSL's: {str(error).strip().rstrip('.')}. Raw "
+                               "bits of a type that NumPy lacks are an array of integers, whose tensor is given an "
+                               "element_type.") from None
     return tensor
+
+
+# DLPack's kinds of memory (dlpack.h): kDLCPU, kDLCUDA, kDLCUDAHost, kDLCUDAManaged.
+ON_CPU, ON_GPU = (1, 3, 13), 2
+
+
+def on_device(tensor, name):
+    """The tensor, whose memory is said to be a GPU's: to the compiler it is global memory then (cp.async takes no other).
+    Where it really is one it is refused."""
+    kind = _kind_of_memory(tensor)
+    if kind is not None and not getattr(tensor, "_tilescope_device", False):
+        if kind.value not in ON_CPU:
+            raise _tilescope.Error(f"{name} is in a GPU's memory, and the simulator has the CPU's: an array there is needed.")
+        kind.value = ON_GPU
+        tensor._tilescope_device = True
+    return tensor
+
+
+def _kind_of_memory(tensor):
+    """Where DLPack's tensor says what its memory is; None where it is in no capsule."""
+    about_of(tensor)
+    capsule, api = tensor._dlpack_data, ctypes.pythonapi
+    if type(capsule).__name__ != "PyCapsule":
+        return None
+    api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    api.PyCapsule_GetPointer.restype, api.PyCapsule_GetPointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    name = api.PyCapsule_GetName(capsule)
+    # A DLManagedTensor begins with the tensor, a DLManagedTensorVersioned with 32 bytes before it; the tensor with the
+    # address of its memory.
+    begin = 32 if name.endswith(b"_versioned") else 0
+    return ctypes.c_int32.from_address(api.PyCapsule_GetPointer(capsule, name) + begin + 8)
 
 
 def about_of(tensor):
@@ -64,6 +112,11 @@ def described(value):
 # ---- Memory -------------------------------------------------------------------------------------
 
 
+# Types that NumPy has; others are raw bits there.
+NUMPY = {"Float16": "f2", "Float32": "f4", "Float64": "f8", "Boolean": "?",
+         **{f"{sign}int{8 * n}".capitalize(): f"{sign or 'i'}{n}" for sign in ("", "u") for n in (1, 2, 4, 8)}}
+
+
 def memory_of(tensor):
     """An array of NumPy's over a tensor's memory; None where it has no elements."""
     import numpy as np
@@ -71,11 +124,8 @@ def memory_of(tensor):
     shape, steps = tuple(about.shape), tensor.stride
     if 0 in shape:
         return None
-    kind, width = about.dtype, max(about.dtype.width, 8)
-    name = {"Float16": "f2", "Float32": "f4", "Float64": "f8"}.get(kind.__name__)
-    if name is None:
-        name = ("i" if kind.__name__.startswith("Int") else "u") + str(width // 8)
-    dtype = np.dtype(name)
+    kind = about.dtype
+    dtype = np.dtype(NUMPY.get(kind.__name__, f"u{max(kind.width, 8) // 8}"))
     strides = [step * dtype.itemsize for step in steps]
     lowest = sum(min(0, (extent - 1) * step) for extent, step in zip(shape, strides))
     beyond = sum(max(0, (extent - 1) * step) for extent, step in zip(shape, strides)) + dtype.itemsize
@@ -86,7 +136,7 @@ def memory_of(tensor):
 def reached(name, value, found):
     """Puts the memory of an argument into `found`, by name: of tensors, arrays, pointers, and of what holds these."""
     if is_tensor(value):
-        array = memory_of(value)
+        array = memory_of(on_device(value, name))
         if array is not None:
             found[name] = array
     elif isinstance(value, Packed):
@@ -101,7 +151,7 @@ def reached(name, value, found):
     elif isinstance(value, (tuple, list)):
         for i, each in enumerate(value):
             reached(f"{name}[{i}]", each, found)
-    elif dataclasses.is_dataclass(value) and not isinstance(value, type) or hasattr(value, "__c_pointers__"):
+    elif is_record(value) or hasattr(value, "__c_pointers__"):
         for field, each in getattr(value, "__dict__", {}).items():
             reached(f"{name}.{field}", each, found)
 
@@ -155,54 +205,55 @@ class Packed:
 
 
 class Slot:
-    """What the compiler knows of a tensor argument: its element type, and which extents and strides are fixed."""
+    """What the compiler knows of a tensor argument: its element type, and which extents and strides are free."""
 
     def __init__(self, name, example):
         self.name = name
         self.kind = example.element_type
-        self.align = example._assumed_align or max(self.kind.width // 8, 1)
-        self.free = list(zip(example.shape, example.dynamic_shapes_mask)), list(zip(example.stride, example.dynamic_strides_mask))
-        narrow = example._use_32bit_stride
-        self.widths = ([getattr(n, "width", 32) for n in example.shape],
-                       [getattr(n, "width", 32 if narrow else 64) for n in example.stride])
         self.stored = about_of(example).dtype if is_tensor(example) else self.kind
+        self.align = example._assumed_align or max(self.kind.width // 8, 1)
+        self.shape = list(zip(example.shape, example.dynamic_shapes_mask))
+        self.stride = list(zip(example.stride, example.dynamic_strides_mask))
+        usual = 32, 32 if example._use_32bit_stride else 64  # bits; a symbol of a fake tensor says its own
+        parts = [_struct([INTEGERS[getattr(n, "width", bits)] for n, free in part if free])
+                 for part, bits in zip((self.shape, self.stride), usual)]
+        self.layout = _struct(parts)
+        self.struct = _struct([ctypes.c_void_p, self.layout])
 
     def __str__(self):
-        shape, stride = (",".join("?" if free else str(n) for n, free in part) for part in self.free)
+        shape, stride = (",".join("?" if free else str(n) for n, free in part) for part in (self.shape, self.stride))
         return f"{self.kind.__name__} ({shape}):({stride})"
 
-    def check(self, what, kind, shape, stride, address):
+    def check(self, kind, shape, stride, address):
         """Error: a tensor is not what was compiled for."""
-        if kind.width != self.stored.width and kind.width != self.kind.width:
-            fits = False
-        else:
-            fits = len(shape) == len(self.free[0]) and all(
-                free or int(fixed) == n for part, have in zip(self.free, (shape, stride)) for (fixed, free), n in zip(part, have))
+        raw = kind.is_integer and kind.width == self.kind.width and self.kind.__name__ not in NUMPY
+        fits = (kind in (self.stored, self.kind) or raw) and len(shape) == len(self.shape)
+        for part, have in ((self.shape, shape), (self.stride, () if 0 in shape else stride)):
+            fits = fits and all(free or int(fixed) == n for (fixed, free), n in zip(part, have))
         if not fits:
-            raise _tilescope.Error(f"{self.name} is {kind.__name__} ({','.join(map(str, shape))}):({','.join(map(str, stride))}), "
-                                   f"and the function is compiled for {self}: one like that is needed, or another ts.cute.compile.")
+            numbers = "):(".join(",".join(map(str, part)) for part in (shape, stride))
+            raise _tilescope.Error(f"{self.name} is {kind.__name__} ({numbers}), and the function is compiled for {self}: "
+                                   "one like that is needed, or another ts.cute.compile.")
         if address % self.align:
-            raise _tilescope.Error(f"{self.name} begins at {address:#x}, and the function is compiled for an alignment of "
-                                   f"{self.align} bytes.")
+            raise _tilescope.Error(f"{self.name} begins at {address:#x}, and the function is compiled for an alignment "
+                                   f"of {self.align} bytes.")
 
     def checked(self, tensor):
-        about = about_of(tensor)
-        self.check("tensor", tensor.element_type, tuple(about.shape), tuple(tensor.stride), about.data_ptr)
+        about = about_of(on_device(tensor, self.name))
+        self.check(tensor.element_type, tuple(about.shape), tuple(tensor.stride), about.data_ptr)
         return tensor
 
     def packed(self, array):
         tensor = tensor_of(array)
         about = about_of(tensor)
         shape, stride = tuple(about.shape), tuple(tensor.stride)
-        self.check("array", about.dtype, shape, stride, about.data_ptr)
-        parts = []
-        for part, have, widths in zip(self.free, (shape, stride), self.widths):
-            numbers = [(n, ctypes.c_int32 if width == 32 else ctypes.c_int64)
-                       for (_, free), n, width in zip(part, have, widths) if free]
-            parts.append(_struct([kind for _, kind in numbers])(*(n for n, _ in numbers)))
-        layout = _struct([type(part) for part in parts])(*parts)
-        struct = _struct([ctypes.c_void_p, type(layout)])(about.data_ptr, layout)
-        return Packed(struct, memory_of(tensor), tensor)
+        self.check(about.dtype, shape, stride, about.data_ptr)
+        parts = [kind(*(n for (_, free), n in zip(part, have) if free))
+                 for (_, kind), part, have in zip(self.layout._fields_, (self.shape, self.stride), (shape, stride))]
+        return Packed(self.struct(about.data_ptr, self.layout(*parts)), memory_of(tensor), tensor)
+
+
+INTEGERS = {32: ctypes.c_int32, 64: ctypes.c_int64}
 
 
 def _struct(kinds):
@@ -210,6 +261,8 @@ def _struct(kinds):
 
 
 class Call:
+    """A call: pointers to its packed arguments, the arrays that they reach, by name, and what must live meanwhile."""
+
     def __init__(self, pointers, memory, kept):
         self.pointers, self.memory, self.kept = pointers, memory, kept
 
@@ -221,29 +274,28 @@ class Slots:
         self.execution = made.execution_args
         self.signature = self.execution.signature
         self.names = list(self.signature.parameters)
-        given = self.execution.original_signature.bind_partial(*args, **words).arguments
+        examples = self.execution.original_signature.bind_partial(*args, **words).arguments
         self.slots, self.defaults = {}, {}
         for name in self.names:
-            value = given.get(name)
-            if is_tensor(value) or hasattr(type(value), "_typed_tensor") or type(value).__name__ == "_FakeTensor":
+            value = examples.get(name)
+            if is_tensor(value) or type(value).__name__ == "_FakeTensor":
                 self.slots[name] = Slot(name, value)
-            elif type(value).__name__ == "_FakeStream":
+            elif type(value).__name__ == "_FakeStream":  # TVM's calls leave it out
                 self.defaults[name] = _stream()
 
     def bound(self, args, words):
-        """A call: pointers to each packed argument, and the memory that they reach. Error: they do not fit."""
-        words = {**{name: value for name, value in self.defaults.items() if name not in words}, **words}
+        """A Call. Error: the arguments do not fit."""
+        takes = f"The host function takes ({', '.join(self.names)}), without what is constexpr"
         try:
-            bound = self.signature.bind(*args, **words)
+            bound = self.signature.bind_partial(*args, **words)
         except TypeError as error:
-            again = {name: value for name, value in words.items() if name not in self.defaults}
-            try:
-                bound = self.signature.bind(*args, **again)
-            except TypeError:
-                raise _tilescope.Error(f"The host function takes ({', '.join(self.names)}), without what is constexpr: "
-                                       f"{error}.") from None
+            raise _tilescope.Error(f"{takes}: {error}.") from None
         bound.apply_defaults()
-        values = [self.taken(name, bound.arguments[name]) for name in self.names]
+        given = {**self.defaults, **bound.arguments}
+        missing = [name for name in self.names if name not in given]
+        if missing:
+            raise _tilescope.Error(f"{takes}: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing.")
+        values = [self.taken(name, given[name]) for name in self.names]
         memory = {}
         for name, value in zip(self.names, values):
             reached(name, value, memory)
@@ -258,8 +310,8 @@ class Slots:
             return slot.packed(value)
         if is_tensor(value):
             return slot.checked(value)
-        raise _tilescope.Error(f"{name} is a {type(value).__name__}, and a tensor, {slot}, is compiled for: NumPy's arrays, "
-                               "what has DLPack on the CPU, or from_dlpack of it is one.")
+        raise _tilescope.Error(f"{name} is a {type(value).__name__}, and a tensor, {slot}, is compiled for: one of "
+                               "NumPy's arrays, what has DLPack on the CPU, or from_dlpack of it is needed.")
 
 
 def _stream():

@@ -276,8 +276,12 @@ class Program:
             result = result or self._call(self.entry, pointers)
         finally:
             _now.driver = before
-        if driver.failed is not None:
-            raise driver.failed
+        failed = driver.failed
+        if failed is not None:
+            try:
+                raise failed
+            finally:
+                driver.failed = failed = None  # its traceback has this frame
         if result:
             raise _tilescope.Error(f"The host function of CuTeDSL answers CUDA's error {result}, with no launch that failed.")
 
