@@ -151,6 +151,18 @@ def test_tensors_of_cutedsl_are_taken_as_they_are():
     assert (c == a + b).all()
 
 
+def test_outputs_outlive_the_arrays():
+    one = add()
+    a = normal(100)
+    run = one(a, a, np.zeros(100, np.float32))
+    other = one(dynamic(a), dynamic(a), dynamic(np.zeros(100, np.float32)))
+    gc.collect()
+    [np.full(100, 9, np.float32) for _ in range(50)]
+    assert run.outputs["a"] is a
+    for each in (run, other):
+        assert (each.outputs["c"] == 2 * a).all()
+
+
 def test_views_keep_their_strides():
     whole = normal(200, 4)
     a, b, c = whole[:, 1], whole[::-1, 2][::-1], np.zeros((200, 3), np.float32)

@@ -8,20 +8,9 @@ it is done here, as the example of that argument was marked.
 from __future__ import annotations
 
 import ctypes
-import dataclasses
-import sys
 
 from . import _tilescope
-
-
-def is_array(value):
-    """NumPy's, or what has DLPack, and is no tensor of CuTeDSL's that packs itself."""
-    return hasattr(type(value), "__dlpack__") and not hasattr(type(value), "__c_pointers__")
-
-
-def is_tensor(value):
-    """A tensor over memory, as from_dlpack() makes it. (Its __class__ says that it is a cute.Tensor.)"""
-    return type(value).__name__ == "_Tensor" and type(value).__module__.startswith("cutlass.")
+from ._cute_memory import NUMPY, Reach, about_of, is_array, is_record, is_tensor, memory_of
 
 
 def example(value):
@@ -44,10 +33,6 @@ def example(value):
 def is_number(value):
     """One of NumPy's numbers."""
     return hasattr(value, "item") and hasattr(value, "dtype") and not getattr(value, "shape", None) and not is_array(value)
-
-
-def is_record(value):
-    return dataclasses.is_dataclass(value) and not isinstance(value, type)
 
 
 def tensor_of(array):
@@ -96,12 +81,6 @@ def _kind_of_memory(tensor):
     return ctypes.c_int32.from_address(api.PyCapsule_GetPointer(capsule, name) + begin + 8)
 
 
-def about_of(tensor):
-    """What a tensor says of its memory: address, extents, and the type that it came with."""
-    tensor.shape  # loads it where that was left for later
-    return tensor._dltensor_wrapper
-
-
 def described(value):
     if not hasattr(value, "dtype") or not hasattr(value, "shape"):
         return f"A {type(value).__name__}"
@@ -109,96 +88,14 @@ def described(value):
     return f"An array, {value.dtype} {tuple(value.shape)}{', which is read-only,' if closed else ','}"
 
 
-# ---- Memory -------------------------------------------------------------------------------------
-
-
-# Types that NumPy has; others are raw bits there.
-NUMPY = {"Float16": "f2", "Float32": "f4", "Float64": "f8", "Boolean": "?",
-         **{f"{sign}int{8 * n}".capitalize(): f"{sign or 'i'}{n}" for sign in ("", "u") for n in (1, 2, 4, 8)}}
-
-
-def memory_of(tensor):
-    """An array of NumPy's over a tensor's memory; None where it has no elements."""
-    import numpy as np
-    about = about_of(tensor)
-    shape, steps = tuple(about.shape), tensor.stride
-    if 0 in shape:
-        return None
-    kind = about.dtype
-    dtype = np.dtype(NUMPY.get(kind.__name__, f"u{max(kind.width, 8) // 8}"))
-    strides = [step * dtype.itemsize for step in steps]
-    lowest = sum(min(0, (extent - 1) * step) for extent, step in zip(shape, strides))
-    beyond = sum(max(0, (extent - 1) * step) for extent, step in zip(shape, strides)) + dtype.itemsize
-    raw = (ctypes.c_ubyte * (beyond - lowest)).from_address(about.data_ptr + lowest)
-    return np.ndarray(shape, dtype, raw, -lowest, strides)
-
-
-def reached(name, value, found):
-    """Puts the memory of an argument into `found`, by name: of tensors, arrays, pointers, and of what holds these."""
-    if is_tensor(value):
-        array = memory_of(on_device(value, name))
-        if array is not None:
-            found[name] = array
-    elif isinstance(value, Packed):
-        if value.memory is not None:
-            found[name] = value.memory
-    elif is_array(value):
-        found[name] = value
-    elif hasattr(type(value), "__tvm_ffi_opaque_ptr__"):  # of make_ptr()
-        array = _array_at(int(value._pointer), name)
-        if array is not None:
-            found[name] = array
-    elif isinstance(value, (tuple, list)):
-        for i, each in enumerate(value):
-            reached(f"{name}[{i}]", each, found)
-    elif is_record(value) or hasattr(value, "__c_pointers__"):
-        for field, each in getattr(value, "__dict__", {}).items():
-            reached(f"{name}.{field}", each, found)
-
-
-def _array_at(address, name):
-    """The array that a bare pointer points into, among the variables of the functions that have led here."""
-    if address == 0:
-        return None
-    frame, seen = sys._getframe(1), set()
-    best = None
-
-    def look(value, depth):
-        nonlocal best
-        if isinstance(value, (list, tuple)) and depth < 3:
-            for each in value:
-                look(each, depth + 1)
-        elif isinstance(value, dict) and depth < 3:
-            for each in list(value.values()):
-                look(each, depth + 1)
-        elif hasattr(value, "__array_interface__") and hasattr(value, "nbytes"):
-            while getattr(value, "base", None) is not None and hasattr(value.base, "__array_interface__"):
-                value = value.base
-            begin = value.__array_interface__["data"][0]
-            if begin <= address < begin + value.nbytes:
-                best = value
-
-    while frame and best is None:
-        if frame.f_globals.get("__name__", "").partition(".")[0] not in ("cutlass", __package__):
-            for variables in (dict(frame.f_locals), frame.f_globals):
-                if id(variables) not in seen:
-                    seen.add(id(variables))
-                    look([each for each in list(variables.values()) if not isinstance(each, dict)], 0)
-        frame = frame.f_back
-    if best is None:
-        raise _tilescope.Error(f"{name} points to {address:#x}, and no array in sight of this call holds that address: "
-                               "memory={\"name\": array} says which does.")
-    return best
-
-
 # ---- Packing ------------------------------------------------------------------------------------
 
 
 class Packed:
-    """An array as host code takes it."""
+    """An array as host code takes it: a struct of ctypes; and the memory that a kernel reaches through it."""
 
-    def __init__(self, struct, memory, kept):
-        self.struct, self.memory, self.kept = struct, memory, kept
+    def __init__(self, struct, memory):
+        self.struct, self.memory = struct, memory
 
     def __c_pointers__(self):
         return [ctypes.addressof(self.struct)]
@@ -250,7 +147,8 @@ class Slot:
         self.check(about.dtype, shape, stride, about.data_ptr)
         parts = [kind(*(n for (_, free), n in zip(part, have) if free))
                  for (_, kind), part, have in zip(self.layout._fields_, (self.shape, self.stride), (shape, stride))]
-        return Packed(self.struct(about.data_ptr, self.layout(*parts)), memory_of(tensor), tensor)
+        own = hasattr(array, "__array_interface__") and array.size > 0
+        return Packed(self.struct(about.data_ptr, self.layout(*parts)), array if own else memory_of(tensor))
 
 
 INTEGERS = {32: ctypes.c_int32, 64: ctypes.c_int64}
@@ -283,8 +181,8 @@ class Slots:
             elif type(value).__name__ == "_FakeStream":  # TVM's calls leave it out
                 self.defaults[name] = _stream()
 
-    def bound(self, args, words):
-        """A Call. Error: the arguments do not fit."""
+    def bound(self, args, words, given_memory):
+        """A Call; `given_memory`: arrays by name that it reaches, too. Error: the arguments do not fit."""
         takes = f"The host function takes ({', '.join(self.names)}), without what is constexpr"
         try:
             bound = self.signature.bind_partial(*args, **words)
@@ -296,11 +194,11 @@ class Slots:
         if missing:
             raise _tilescope.Error(f"{takes}: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing.")
         values = [self.taken(name, given[name]) for name in self.names]
-        memory = {}
+        reach = Reach(given_memory)
         for name, value in zip(self.names, values):
-            reached(name, value, memory)
+            reach.add(name, value)
         pointers, adapted = self.execution.generate_execution_args(tuple(values), {})
-        return Call(pointers, memory, (values, adapted))
+        return Call(pointers, reach.memory, (values, adapted))
 
     def taken(self, name, value):
         slot = self.slots.get(name)

@@ -94,8 +94,8 @@ class Compiled:
         __tracebackhide__ = True
         own = {name: words.pop(name) for name in list(words) if name in SETTINGS and name not in self._slots.names}
         settings = {**self.settings, **own}
-        call = self._slots.bound(args, words)
-        driver = _cute_runtime.Driver(self.module, settings.pop("device"), _memory(call.memory, settings), settings)
+        call = self._slots.bound(args, words, _memory(settings.pop("memory", None)))
+        driver = _cute_runtime.Driver(self.module, settings.pop("device"), call.memory, settings)
         self.runs = driver.runs
         self._program.run(call.pointers, driver)
         return self.runs[-1] if self.runs else None
@@ -133,16 +133,15 @@ def _try_settings(target, settings):
     _tilescope.Module(empty).launch(1, 1, **settings)
 
 
-def _memory(own, settings):
-    """Arrays that a call reaches: those of its arguments, and those that memory= has."""
-    more = settings.pop("memory", None)
-    if more is None:
-        return own
-    if isinstance(more, (list, tuple)):
-        more = {f"memory[{i}]": each for i, each in enumerate(more)}
-    if not isinstance(more, dict):
-        raise _tilescope.Error(f"memory={more!r}: a list of arrays, or a dict of names and arrays, is needed.")
-    return {**own, **more}
+def _memory(given):
+    """What memory= says, by name."""
+    if given is None:
+        return {}
+    if isinstance(given, (list, tuple)):
+        return {f"memory[{i}]": each for i, each in enumerate(given)}
+    if not isinstance(given, dict):
+        raise _tilescope.Error(f"memory={given!r}: a list of arrays, or a dict of names and arrays, is needed.")
+    return given
 
 
 @contextlib.contextmanager
