@@ -1,6 +1,7 @@
 """Launches: arrays in place, arguments by the kernel's parameters, faults and hazards as exceptions."""
 
 import array
+import ctypes
 import gc
 import pathlib
 import resource
@@ -170,6 +171,15 @@ FOLLOW = """.version 8.0
   st.global.u32 [%p], %v;
   ret;
 }"""
+
+
+def test_an_array_of_ctypes_has_no_strides(module):
+    x = (ctypes.c_float * 100)()
+    module.launch(4, 32, [x, 1.5, 100], entry="add")
+    assert list(x) == [1.5] * 100
+    rows = (ctypes.c_float * 10 * 10)()
+    module.launch(4, 32, [rows, 2.0, 100], entry="add")
+    assert all(list(row) == [2.0] * 10 for row in rows)
 
 
 def test_pointers_in_memory():

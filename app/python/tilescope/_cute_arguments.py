@@ -170,6 +170,7 @@ class Slots:
 
     def __init__(self, made, args, words):
         self.execution = made.execution_args
+        self.workspaces = getattr(made, "total_added_arguments", 0)  # which an extension of CuTe's adds behind the others
         self.signature = self.execution.signature
         self.names = list(self.signature.parameters)
         examples = self.execution.original_signature.bind_partial(*args, **words).arguments
@@ -184,6 +185,10 @@ class Slots:
     def bound(self, args, words, given_memory):
         """A Call; `given_memory`: arrays by name that it reaches, too. Error: the arguments do not fit."""
         takes = f"The host function takes ({', '.join(self.names)}), without what is constexpr"
+        added = tuple(map(example, args[len(self.names):] if self.workspaces else ()))
+        if len(added) != self.workspaces:
+            raise _tilescope.Error(f"{takes}, and {self.workspaces} workspaces behind these: {len(added)} of them are given.")
+        args = args[:len(args) - len(added)]
         try:
             bound = self.signature.bind_partial(*args, **words)
         except TypeError as error:
@@ -197,8 +202,10 @@ class Slots:
         reach = Reach(given_memory)
         for name, value in zip(self.names, values):
             reach.add(name, value)
-        pointers, adapted = self.execution.generate_execution_args(tuple(values), {})
-        return Call(pointers, reach.memory, (values, adapted))
+        for i, value in enumerate(added):
+            reach.add(f"workspace {i}", value)
+        pointers, adapted = self.execution.generate_execution_args((*values, *added), {})
+        return Call(pointers, reach.memory, (values, added, adapted))
 
     def taken(self, name, value):
         slot = self.slots.get(name)

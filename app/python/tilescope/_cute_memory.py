@@ -35,10 +35,11 @@ def about_of(tensor):
 
 
 def raw_memory(begin, size, owner):
-    """Bytes of the host's, which the owner keeps for as long as somebody has them."""
+    """An array of the host's bytes, which the owner keeps for as long as somebody has it."""
+    import numpy as np
     raw = (ctypes.c_ubyte * size).from_address(begin)
     raw.owner = owner
-    return raw
+    return np.frombuffer(raw, np.uint8)
 
 
 def memory_of(tensor):
@@ -53,7 +54,8 @@ def memory_of(tensor):
     strides = [step * dtype.itemsize for step in steps]
     lowest = sum(min(0, (extent - 1) * step) for extent, step in zip(shape, strides))
     beyond = sum(max(0, (extent - 1) * step) for extent, step in zip(shape, strides)) + dtype.itemsize
-    return np.ndarray(shape, dtype, raw_memory(about.data_ptr + lowest, beyond - lowest, tensor), -lowest, strides)
+    raw = raw_memory(about.data_ptr + lowest, beyond - lowest, tensor)
+    return np.ndarray(shape, dtype, raw, -lowest, strides)
 
 
 class Reach:
@@ -73,6 +75,8 @@ class Reach:
             self.add_array(name, value)
         elif hasattr(type(value), "__tvm_ffi_opaque_ptr__"):  # of make_ptr()
             self.add_pointed(name, int(value._pointer))
+        elif isinstance(value, ctypes.c_void_p):
+            self.add_pointed(name, value.value or 0)
         elif isinstance(value, (tuple, list)):
             for i, each in enumerate(value):
                 self.add(f"{name}[{i}]", each)

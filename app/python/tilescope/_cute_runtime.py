@@ -238,7 +238,7 @@ class Program:
         self.made, self.names = made, names
         functions = self._functions(made.ir_module)
         self.has_kernels = "cuda_init" in functions and functions["cuda_init"]
-        self.engine = ExecutionEngine(made.ir_module, 2, [])
+        self.engine = made.engine = ExecutionEngine(made.ir_module, 2, [])
         for name, defined in functions.items():
             if not defined and name.startswith(("_cu", "cuda_dialect_")):
                 callback = _callbacks.setdefault(name, None) or _callback(name)

@@ -43,6 +43,7 @@ def compile(function, *args, target="sm_100a", options="", **words):
     cute = _imported()
     if target not in TARGETS:
         raise _tilescope.Error(f"target={target!r}: {', '.join(TARGETS)} are what CuTeDSL's kernels are compiled for here.")
+    options = options or ""
     if not isinstance(options, str):
         raise _tilescope.Error(f"options={options!r}: CuTeDSL's options as a text are needed, such as \"--opt-level 2\".")
     if "--gpu-arch" in options:
@@ -99,6 +100,10 @@ class Compiled:
         self.runs = driver.runs
         self._program.run(call.pointers, driver)
         return self.runs[-1] if self.runs else None
+
+    def get_aux_func(self, *args, **words):
+        """CuTeDSL's own: a function beside the host function, such as the one that tells how large its workspace is."""
+        return self._program.made.get_aux_func(*args, **words)
 
 
 def _imported():
