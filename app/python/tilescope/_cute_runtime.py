@@ -7,7 +7,6 @@ CuTeDSL's own leads on to the driver; Program has that code call the methods of 
 from __future__ import annotations
 
 import ctypes
-import itertools
 import threading
 
 from . import _tilescope
@@ -31,6 +30,35 @@ class Configuration(ctypes.Structure):  # cudaLaunchConfig_t
                 ("attributes", ctypes.POINTER(Attribute)), ("count", Unsigned)]
 
 
+# CUtensorMapDataType as in a map's bits: 11 and 12 are 7 and 8 with a bit that rounds to tf32 (core/run/driver_map.h).
+MAP_TYPES = {**{n: n for n in range(8)}, 8: 9, 9: 10, 10: 8, 11: 7, 12: 8, 13: 11}
+
+
+def encoded_map(kind, address, dims, strides, box, steps, interleave, swizzle, promotion, oob):
+    """A tensor map as the CUDA driver makes one, 128 bytes, of which the first 64 say all and the others are 0 here;
+    core/run/driver_map.h says what is where.
+
+    The numbers are those of cuTensorMapEncodeTiled: extents, strides in bytes, box and element strides innermost first.
+    Error: a type or swizzle whose bits are not known.
+    """
+    if kind not in MAP_TYPES or swizzle > 3:
+        raise _tilescope.Error(f"cuTensorMapEncodeTiled of the CUtensorMapDataType {kind} with swizzle {swizzle}: types 0 to 13 "
+                               "and swizzles 0 to 3 are those that ts.cute encodes.")
+    wide = [stride >> 4 for stride in strides] + [0] * (5 - len(dims))
+    words = [0] * 16
+    words[0] = address
+    words[1] = (len(dims) - 1 << 4 | MAP_TYPES[kind] << 7 | interleave << 11 | swizzle << 13 | oob << 15 | (kind in (11, 12)) << 16
+                | promotion << 17)
+    for i, stride in enumerate(wide):
+        words[(3 + i) // 2] |= (stride & 0xFFFFFFFF) << 32 * ((3 + i) % 2)
+        words[3] |= (stride >> 32 & 15) << 32 + 4 * i
+    for i, (extent, width, step) in enumerate(zip(dims, box, steps)):
+        words[(8 + i) // 2] |= (extent - 1 & 0xFFFFFFFF) << 32 * ((8 + i) % 2)
+        words[6] |= (step - 1) << 32 + 3 * i
+        words[6 + (56 + 8 * i) // 64] |= (width - 1) << (56 + 8 * i) % 64
+    return b"".join(word.to_bytes(8, "little") for word in words)
+
+
 def _store(kind, address, value):
     if address:
         kind.from_address(address).value = value
@@ -42,9 +70,8 @@ class Driver:
     def __init__(self, module, device, memory, settings):
         self.module, self.device, self.settings = module, device, settings
         self.names = {}  # of the kernels in the module, by what the host code calls them
-        self.memory = dict(memory)
+        self.memory = memory
         self.kernels = []  # by handle - 1
-        self.blocks, self.count = {}, itertools.count()  # names of what cudaMalloc gave, by address
         self.runs = []
         self.failed = None  # the exception that ends the call
 
@@ -75,9 +102,6 @@ class Driver:
     def _cudaGetDevice(self, device):
         _store(Int, device, 0)
 
-    def _cudaSetDevice(self, device):
-        pass
-
     def _cudaGetDeviceCount(self, count):
         _store(Int, count, 1)
 
@@ -97,63 +121,19 @@ class Driver:
     def chip(self):
         return _tilescope.device(self.device)
 
-    # -- Memory: the host's own is the device's.
+    # -- Tensor maps, where host code does not write them itself
 
-    def _cudaMalloc(self, pointer, size):
-        room = (ctypes.c_ubyte * (size + 255))()
-        at = ctypes.addressof(room)
-        block = (ctypes.c_ubyte * max(size, 1)).from_buffer(room, -at % 256)
-        self.blocks[ctypes.addressof(block)] = name = f"cudaMalloc {next(self.count)}"
-        self.memory[name] = block
-        _store(Pointer, pointer, ctypes.addressof(block))
+    def _cuTensorMapEncodeTiled(self, to, kind, rank, address, dims, strides, box, steps, interleave, swizzle, promotion, oob):
+        def numbers(type, at, count):
+            return tuple((type * count).from_address(at)) if count else ()
 
-    def _cudaMallocAsync(self, pointer, size, stream):
-        self._cudaMalloc(pointer, size)
+        bits = encoded_map(kind, address, numbers(ctypes.c_uint64, dims, rank), numbers(ctypes.c_uint64, strides, rank - 1),
+                           numbers(Unsigned, box, rank), numbers(Unsigned, steps, rank), interleave, swizzle, promotion, oob)
+        ctypes.memmove(to, bits, len(bits))
 
-    def _cudaFree(self, pointer):
-        name = self.blocks.pop(pointer, None)
-        self.memory.pop(name, None)
-
-    def _cudaFreeAsync(self, pointer, stream):
-        self._cudaFree(pointer)
-
-    def _cudaMemset(self, to, value, size):
-        ctypes.memset(to, value, size)
-
-    def _cudaMemsetAsync(self, to, value, size, stream):
-        ctypes.memset(to, value, size)
-
-    def _cudaMemcpy(self, to, source, size, kind):
-        ctypes.memmove(to, source, size)
-
-    def _cudaMemcpyAsync(self, to, source, size, kind, stream):
-        ctypes.memmove(to, source, size)
-
-    # -- Order: each launch has ended when the next call comes.
-
-    def _cudaDeviceSynchronize(self):
-        pass
-
-    def _cudaStreamSynchronize(self, stream):
-        pass
-
-    def _cudaStreamCreate(self, stream):
-        _store(Pointer, stream, 0)
-
-    def _cudaStreamDestroy(self, stream):
-        pass
-
-    def _cudaStreamWaitEvent(self, stream, event, flags):
-        pass
-
-    def _cudaEventCreate(self, event):
-        _store(Pointer, event, 0)
-
-    def _cudaEventDestroy(self, event):
-        pass
-
-    def _cudaEventRecord(self, event, stream):
-        pass
+    def cuda_dialect_assert_success(self, error):
+        if error:
+            raise _tilescope.Error(f"The host function of CuTeDSL asserts success of a call that answers CUDA's error {error}.")
 
     # -- Launches
 
@@ -190,15 +170,11 @@ TYPES = {
     "_cudaLibraryLoadData": (Pointer, Pointer, Pointer, Pointer, Int, Pointer, Pointer, Int),
     "_cudaLibraryUnload": (Pointer,), "_cudaLibraryGetKernel": (Pointer, Pointer, Pointer),
     "_cuKernelGetAttribute": (Pointer, Int, Pointer, Int), "_cudaFuncSetAttribute": (Pointer, Int, Int),
-    "_cudaKernelSetAttributeForDevice": (Pointer, Int, Int, Int), "_cudaGetDevice": (Pointer,), "_cudaSetDevice": (Int,),
+    "_cudaKernelSetAttributeForDevice": (Pointer, Int, Int, Int), "_cudaGetDevice": (Pointer,),
     "_cudaGetDeviceCount": (Pointer,), "_cudaDeviceGetAttribute": (Pointer, Int, Int),
     "_cudaOccupancyMaxActiveBlocksPerMultiprocessor": (Pointer, Pointer, Int, Size),
-    "_cudaMalloc": (Pointer, Size), "_cudaMallocAsync": (Pointer, Size, Pointer), "_cudaFree": (Pointer,),
-    "_cudaFreeAsync": (Pointer, Pointer), "_cudaMemset": (Pointer, Int, Size), "_cudaMemsetAsync": (Pointer, Int, Size, Pointer),
-    "_cudaMemcpy": (Pointer, Pointer, Size, Int), "_cudaMemcpyAsync": (Pointer, Pointer, Size, Int, Pointer),
-    "_cudaDeviceSynchronize": (), "_cudaStreamSynchronize": (Pointer,), "_cudaStreamCreate": (Pointer,),
-    "_cudaStreamDestroy": (Pointer,), "_cudaStreamWaitEvent": (Pointer, Pointer, Unsigned), "_cudaEventCreate": (Pointer,),
-    "_cudaEventDestroy": (Pointer,), "_cudaEventRecord": (Pointer, Pointer),
+    "cuda_dialect_assert_success": (Int,),
+    "_cuTensorMapEncodeTiled": (Pointer, Int, Int, Pointer, Pointer, Pointer, Pointer, Pointer, Int, Int, Int, Int),
     "_cudaLaunchKernelEx": (Pointer, Pointer, Pointer),
     "_cudaLaunchKernel": (Pointer, Unsigned, Unsigned, Unsigned, Unsigned, Unsigned, Unsigned, Pointer, Size, Pointer),
 }
@@ -216,8 +192,8 @@ def _callback(name):
             return LAUNCH_FAILED
         try:
             if name not in TYPES:
-                raise _tilescope.Error(f"The host function calls {name.lstrip('_')}, which ts.cute has not: launches, memory "
-                                       "(cudaMalloc, cudaMemset, cudaMemcpy), streams, events and what a chip is are there.")
+                raise _tilescope.Error(f"The host function calls {name.lstrip('_')}, which ts.cute has not: launches, tensor "
+                                       "maps and what a chip is are there.")
             getattr(driver, name)(*arguments)
         except BaseException as error:  # Ctrl-C too
             driver.failed = error
