@@ -351,13 +351,35 @@ def test_wrong_uses_are_told():
     for call, sentence in (
         (lambda: one(x, x), r"takes \(a, b, c\), without what is constexpr: c is missing"),
         (lambda: one(x, x, x, nothing=3), "nothing"),
-        (lambda: one(x, x, 3), "c is a int, and a tensor, Float32 .\\?.:.1., is compiled for"),
+        (lambda: one(x, x, 3), "c is a number, and a tensor, Float32 .\\?.:.1., is what the function is compiled for"),
         (lambda: one(x, x, wide), "c is Float64 .100.:.1., and the function is compiled for Float32"),
         (lambda: one(x.view(np.int32), x, x), "a is Int32 .100.:.1., and the function is compiled for Float32"),
         (lambda: one(x[::2], x, x), "a is Float32 .50.:.2., and the function is compiled for Float32 .\\?.:.1."),
         (lambda: fixed(x[:50], x, x), "a is Float32 .50.:.1., and the function is compiled for Float32 .100.:.1."),
         (lambda: one(x, x, x, memory=3), "memory=3: a list of arrays, or a dict"),
         (lambda: one(x, x, x, schedule="never"), "schedule"),
+    ):
+        with pytest.raises(ts.Error, match=sentence):
+            call()
+
+
+def test_arguments_of_another_kind_are_told():
+    """Packed, they would be read as what they are not."""
+    x, stream = np.zeros(32, np.float32), cuda.CUstream(0)
+    without = ts.cute.compile(kernels.scale, x, 1.0, 1, 1, None, stream, target="sm_90a")
+    twice = ts.cute.compile(kernels.scale_twice, (x, x), 1.0, target="sm_90a")
+    pointer = make_ptr(cutlass.Int32, x.ctypes.data, cute.AddressSpace.gmem)
+    fill = ts.cute.compile(kernels.fill, pointer, 1, target="sm_90a")
+    for call, sentence in (
+        (lambda: without(x, 1.0, 1, x, stream), "y is a tensor, and None is what"),
+        (lambda: without(x, 1.0, 1, None, None), "stream is None, and a stream is what"),
+        (lambda: without(x, "1", 1, None, stream), "by is a str, and a number is what"),
+        (lambda: without(x, 1.0, 1.5, None, stream), "shift=1.5, and the function is compiled for one of type int"),
+        (lambda: twice((x,), 1.0), r"pair is .a tensor., and .a tensor, a tensor. is what"),
+        (lambda: twice((x, 3), 1.0), r"pair is .a tensor, a number., and .a tensor, a tensor. is what"),
+        (lambda: twice(x, 1.0), "pair is a tensor, and .a tensor, a tensor. is what"),
+        (lambda: fill(x, 1), "x is a tensor, and a pointer is what"),
+        (lambda: fill(pointer, None), "n is None, and a number is what"),
     ):
         with pytest.raises(ts.Error, match=sentence):
             call()

@@ -165,6 +165,24 @@ class Call:
         self.pointers, self.memory, self.kept = pointers, memory, kept
 
 
+def kind_of(value):
+    """What a host function takes a value for, in words; of a tuple, a tuple of these."""
+    if value is None:
+        return "None"
+    if isinstance(value, (tuple, list)):
+        return tuple(map(kind_of, value))
+    name = type(value).__name__
+    if is_array(value) or is_tensor(value) or name == "_FakeTensor":
+        return "a tensor"
+    if hasattr(type(value), "__tvm_ffi_opaque_ptr__") or hasattr(value, "_python_pointer_address_arg"):
+        return "a pointer"
+    if name in ("CUstream", "_FakeStream"):
+        return "a stream"
+    if isinstance(value, (int, float)) or is_number(value) or hasattr(type(value), "mlir_type") and hasattr(value, "width"):
+        return "a number"
+    return f"a {name}"
+
+
 class Slots:
     """The arguments of a compiled host function."""
 
@@ -173,14 +191,18 @@ class Slots:
         self.workspaces = getattr(made, "total_added_arguments", 0)  # which an extension of CuTe's adds behind the others
         self.signature = self.execution.signature
         self.names = list(self.signature.parameters)
-        examples = self.execution.original_signature.bind_partial(*args, **words).arguments
-        self.slots, self.defaults = {}, {}
+        examples = self.execution.original_signature.bind_partial(*args, **words)
+        examples.apply_defaults()
+        self.examples = {name: kind_of(value) for name, value in examples.arguments.items()}
+        self.slots, self.defaults, self.numbers = {}, {}, {}
         for name in self.names:
-            value = examples.get(name)
+            value = examples.arguments.get(name)
             if is_tensor(value) or type(value).__name__ == "_FakeTensor":
                 self.slots[name] = Slot(name, value)
             elif type(value).__name__ == "_FakeStream":  # TVM's calls leave it out
                 self.defaults[name] = _stream()
+            elif type(value) in (bool, int, float):
+                self.numbers[name] = type(value)
 
     def bound(self, args, words, given_memory):
         """A Call; `given_memory`: arrays by name that it reaches, too. Error: the arguments do not fit."""
@@ -208,15 +230,26 @@ class Slots:
         return Call(pointers, reach.memory, (values, added, adapted))
 
     def taken(self, name, value):
+        if is_number(value):
+            value = value.item()
+        given, wanted = kind_of(value), self.examples.get(name)
         slot = self.slots.get(name)
-        if slot is None:
-            return value.item() if is_number(value) else value
-        if is_array(value):
-            return slot.packed(value)
-        if is_tensor(value):
-            return slot.checked(value)
-        raise _tilescope.Error(f"{name} is a {type(value).__name__}, and a tensor, {slot}, is compiled for: one of "
-                               "NumPy's arrays, what has DLPack on the CPU, or from_dlpack of it is needed.")
+        if given != wanted and not (wanted == "a pointer" and isinstance(value, (int, ctypes.c_void_p))):
+            wanted = f"a tensor, {slot}," if slot else _said(wanted)
+            raise _tilescope.Error(f"{name} is {_said(given)}, and {wanted} is what the function is compiled for.")
+        if slot is not None:
+            return slot.packed(value) if is_array(value) else slot.checked(value)
+        number = self.numbers.get(name)
+        # A type is what CuTeDSL makes of the number where none is annotated: another type would be other bits.
+        if number and type(value) is not number and type(value) in (bool, int, float):
+            if number(value) != value:
+                raise _tilescope.Error(f"{name}={value!r}, and the function is compiled for one of type {number.__name__}.")
+            value = number(value)
+        return value
+
+
+def _said(kind):
+    return f"({', '.join(map(_said, kind))})" if isinstance(kind, tuple) else str(kind)
 
 
 def _stream():

@@ -46,7 +46,7 @@ def encoded_map(kind, address, dims, strides, box, steps, interleave, swizzle, p
                                "and swizzles 0 to 3 are those that ts.cute encodes.")
     wide = [stride >> 4 for stride in strides] + [0] * (5 - len(dims))
     words = [0] * 16
-    words[0] = address
+    words[0] = address or 0
     words[1] = (len(dims) - 1 << 4 | MAP_TYPES[kind] << 7 | interleave << 11 | swizzle << 13 | oob << 15 | (kind in (11, 12)) << 16
                 | promotion << 17)
     for i, stride in enumerate(wide):
@@ -213,21 +213,25 @@ class Program:
         from cutlass._mlir.execution_engine import ExecutionEngine
         self.made, self.names = made, names
         functions = self._functions(made.ir_module)
-        self.has_kernels = "cuda_init" in functions and functions["cuda_init"]
+        self.has_kernels = functions.get("cuda_init") is not None
         self.engine = made.engine = ExecutionEngine(made.ir_module, 2, [])
-        for name, defined in functions.items():
-            if not defined and name.startswith(("_cu", "cuda_dialect_")):
+        for name, count in functions.items():
+            if count is None and name.startswith(("_cu", "cuda_dialect_")):
                 callback = _callbacks.setdefault(name, None) or _callback(name)
                 _callbacks[name] = callback
                 self.engine.raw_register_runtime(name, ctypes.cast(callback, Pointer))
         self.entry = self._function("_mlir_ciface_" + made.function_name)
-        self.library = None
+        self.takes = functions[made.function_name]
 
     @staticmethod
     def _functions(module):
-        """Whether each function of the module is defined there, by name."""
-        return {op.attributes["sym_name"].value: len(op.operation.regions[0].blocks) > 0
-                for op in module.body.operations if op.operation.name == "llvm.func"}
+        """How many arguments each function of the module has, by name; None of one that is only declared there."""
+        found = {}
+        for op in module.body.operations:
+            if op.operation.name == "llvm.func":
+                blocks = op.operation.regions[0].blocks
+                found[op.attributes["sym_name"].value] = len(blocks[0].arguments) if len(blocks) else None
+        return found
 
     def _function(self, name):
         address = self.engine.raw_lookup(name)
@@ -245,6 +249,9 @@ class Program:
     def run(self, pointers, driver):
         """The host function, with pointers to its packed arguments. What its launches raise is raised."""
         __tracebackhide__ = True
+        if len(pointers) != self.takes:
+            raise _tilescope.Error(f"The host function takes {self.takes} packed arguments, and {len(pointers)} are given: each "
+                                   "argument is to be of the kind that it was compiled for.")
         before = getattr(_now, "driver", None)
         _now.driver, driver.names = driver, self.names
         try:
