@@ -171,6 +171,21 @@ def test_views_keep_their_strides():
     assert (c[:, 1] == a + b).all() and not c[:, [0, 2]].any()
 
 
+def test_an_alignment_is_kept():
+    whole = normal(40, 30, dtype=np.float16)
+    for array in (whole, whole.T, whole[1:, 3:], np.broadcast_to(np.float16(2), (3, 4)), np.zeros(())):
+        copy = ts.cute.aligned(array, 512)
+        assert copy.ctypes.data % 512 == 0 and (copy == array).all() and copy.dtype == array.dtype
+    assert ts.cute.aligned(whole.T).strides == whole.T.strides
+    a = ts.cute.aligned(normal(256))
+    strict = ts.cute.compile(kernels.add, from_dlpack(a, assumed_align=128), a, a, target="sm_90a")
+    strict(a, a, a)
+    with pytest.raises(ts.Error, match="alignment of 128 bytes: ts.cute.aligned.array, 128. is a copy"):
+        strict(ts.cute.aligned(normal(257))[1:], a, a)
+    with pytest.raises(ts.Error, match="aligned.to=3.: a power of two"):
+        ts.cute.aligned(a, 3)
+
+
 def test_fake_tensors_and_a_fake_stream_are_enough_to_compile():
     n = cute.sym_int()
     fake = make_fake_compact_tensor(cutlass.Float32, (n,), assumed_align=16)

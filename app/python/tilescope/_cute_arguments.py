@@ -133,7 +133,7 @@ class Slot:
                                    "one like that is needed, or another ts.cute.compile.")
         if address % self.align:
             raise _tilescope.Error(f"{self.name} begins at {address:#x}, and the function is compiled for an alignment "
-                                   f"of {self.align} bytes.")
+                                   f"of {self.align} bytes: ts.cute.aligned(array, {self.align}) is a copy that has it.")
 
     def checked(self, tensor):
         about = about_of(on_device(tensor, self.name))

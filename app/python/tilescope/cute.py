@@ -18,7 +18,7 @@ import tempfile
 
 from . import _cute_arguments, _cute_runtime, _ptx, _tilescope
 
-__all__ = ["compile", "Compiled", "TARGETS"]
+__all__ = ["aligned", "compile", "Compiled", "TARGETS"]
 
 # What is compiled for, and the chip that is simulated where `device` names no other.
 TARGETS = {"sm_80": "a100", "sm_90a": "h200", "sm_100a": "b200", "sm_103a": "gb300", "sm_120a": "rtx5090"}
@@ -62,6 +62,22 @@ def compile(function, *args, target="sm_100a", options="", **words):
             raise _tilescope.Error("ts.cute needs nvidia-cutlass-dsl 4.5 or later, and an older one is installed: "
                                    "`pip install -U nvidia-cutlass-dsl`.")
         return Compiled(made, [*_receiver(function), *args], words, target, settings)
+
+
+def aligned(array, to=256):
+    """A copy of one of NumPy's arrays, in the same order, whose first element's address is a multiple of `to` bytes, as
+    memory of a GPU's begins; NumPy's own has 16 or 64. For tensors whose assumed_align is more."""
+    import numpy as np
+    array = np.asarray(array)
+    if isinstance(to, bool) or not isinstance(to, int) or to < 1 or to & to - 1:
+        raise _tilescope.Error(f"aligned(to={to!r}): a power of two is needed.")
+    room = np.empty(array.nbytes + to, np.uint8)
+    begin = -room.ctypes.data % to
+    order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
+    packed = room[begin:begin + array.nbytes].view(array.dtype).reshape([array.shape[axis] for axis in order])
+    out = packed.transpose([order.index(axis) for axis in range(array.ndim)])
+    out[...] = array
+    return out
 
 
 class Compiled:
