@@ -212,6 +212,24 @@ def test_numbers_constants_none_and_a_stream():
     both = ts.cute.compile(kernels.scale, x, 1.0, 1, 2, y, stream, target="sm_90a")
     both(x, np.float32(0.5), shift=1, y=y, stream=stream)
     assert (x == 4.5 + y).all()
+    both(x, cutlass.Float32(0), cutlass.Int32(7), y, stream)
+    assert (x == 7 + y).all()
+
+
+def test_a_constant_may_be_a_type():
+    @cute.kernel
+    def kernel(x: cute.Tensor, kind: cutlass.Constexpr):
+        i = cute.arch.thread_idx()[0]
+        x[i] = cutlass.Float32(kind(x[i]))
+
+    @cute.jit
+    def host(x: cute.Tensor, kind: cutlass.Constexpr):
+        kernel(x, kind).launch(grid=[1, 1, 1], block=[32, 1, 1])
+
+    x = np.linspace(0, 3, 32, dtype=np.float32)
+    want = x.astype(np.float16).astype(np.float32)
+    ts.cute.compile(host, x, cutlass.Float16, target="sm_90a")(x)
+    assert (x == want).all()
 
 
 def test_a_tuple_of_tensors_and_two_launches():

@@ -32,7 +32,7 @@ def example(value):
 
 def is_number(value):
     """One of NumPy's numbers."""
-    return hasattr(value, "item") and hasattr(value, "dtype") and not getattr(value, "shape", None) and not is_array(value)
+    return type(value).__module__ == "numpy" and hasattr(value, "item") and not is_array(value)
 
 
 def tensor_of(array):
@@ -178,7 +178,7 @@ def kind_of(value):
         return "a pointer"
     if name in ("CUstream", "_FakeStream"):
         return "a stream"
-    if isinstance(value, (int, float)) or is_number(value) or hasattr(type(value), "mlir_type") and hasattr(value, "width"):
+    if isinstance(value, (int, float)) or is_number(value) or any(each.__name__ == "Numeric" for each in type(value).__mro__):
         return "a number"
     return f"a {name}"
 
@@ -193,7 +193,7 @@ class Slots:
         self.names = list(self.signature.parameters)
         examples = self.execution.original_signature.bind_partial(*args, **words)
         examples.apply_defaults()
-        self.examples = {name: kind_of(value) for name, value in examples.arguments.items()}
+        self.examples = {name: kind_of(examples.arguments[name]) for name in self.names if name in examples.arguments}
         self.slots, self.defaults, self.numbers = {}, {}, {}
         for name in self.names:
             value = examples.arguments.get(name)
