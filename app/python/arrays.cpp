@@ -59,7 +59,14 @@ std::optional<HostArray> HostArray::of(nb::handle object) {
       out.element_ = static_cast<std::uint32_t>(got.itemsize);
       out.read_only_ = got.readonly != 0;
       out.shape_.assign(got.shape, got.shape + got.ndim);
-      out.strides_.assign(got.strides, got.strides + got.ndim);
+      if (got.strides) {
+        out.strides_.assign(got.strides, got.strides + got.ndim);
+      } else {  // all dense, as an array of ctypes is
+        out.strides_.resize(out.shape_.size());
+        std::int64_t step = got.itemsize;
+        for (std::size_t d = out.shape_.size(); d-- > 0; step *= out.shape_[d])
+          out.strides_[d] = step;
+      }
     }
   }
   if (!out.view_) {

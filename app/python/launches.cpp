@@ -168,18 +168,31 @@ struct LaunchRequest {
   nb::object memory;  // arrays that are reached by pointers in others; or None
 };
 
-// Arrays that no parameter points to, but what a kernel loads from memory does.
-void add_reached(HostMemory& host, nb::handle memory) {
+// Arrays that no parameter points to, but what a kernel loads from memory does: a list, or by name
+// a dict, whose arrays are outputs, too.
+void add_reached(HostMemory& host, nb::handle memory, nb::dict outputs) {
   if (memory.is_none()) return;
+  const auto add = [&](nb::handle object, const std::string& name) {
+    std::optional<HostArray> array = HostArray::of(object);
+    if (!array) refuse(fmt::format("{}={}: an array is needed.", name, about(object)));
+    host.add(std::move(*array), name, true);
+  };
+  if (PyDict_Check(memory.ptr())) {
+    for (const auto& [name, object] : nb::borrow<nb::dict>(memory)) {
+      if (!PyUnicode_Check(name.ptr()))
+        refuse(fmt::format("memory={{{}: ...}}: an array's name is a text.", about(name)));
+      add(object, std::string(text_in(name)));
+      outputs[name] = object;
+    }
+    return;
+  }
   if (!PyTuple_Check(memory.ptr()) && !PyList_Check(memory.ptr())) {
-    refuse(fmt::format("memory={}: a list or tuple of arrays is needed.", about(memory)));
+    refuse(fmt::format(
+        "memory={}: a list or tuple of arrays, or a dict of names and arrays, is needed.",
+        about(memory)));
   }
   std::size_t i = 0;
-  for (const nb::handle each : nb::iter(memory)) {
-    std::optional<HostArray> array = HostArray::of(each);
-    if (!array) refuse(fmt::format("memory[{}]={}: an array is needed.", i, about(each)));
-    host.add(std::move(*array), fmt::format("memory[{}]", i++), true);
-  }
+  for (const nb::handle each : nb::iter(memory)) add(each, fmt::format("memory[{}]", i++));
 }
 
 // The arrays and the module's variables are still as they were before the launch.
@@ -210,7 +223,6 @@ nb::object launch_on(LoadedModule& loaded, LaunchRequest request, nb::handle giv
   HostMemory host;
   Parameters parameters(*entry, host);
   parameters.take(given);
-  add_reached(host, request.memory);
   const auto workers = workers_for(request.settings, loaded.ptx());
   std::optional<sim::Recorder> recorder;
   if (request.settings.record) {
@@ -220,7 +232,9 @@ nb::object launch_on(LoadedModule& loaded, LaunchRequest request, nb::handle giv
   Run run;
   run.kernel = request.launch.entry;
   run.device = request.order.device.name;
-  run.outputs = parameters.arrays();
+  nb::dict outputs = parameters.arrays();
+  add_reached(host, request.memory, outputs);
+  run.outputs = outputs;
   std::optional<OrderVerdict> verdict;
   RunState state = RunState::running;
   {
@@ -323,9 +337,8 @@ std::string launch_signature(const char* begin) {
   return fmt::format(
       "{}grid: int | tuple, block: int | tuple, args: Sequence[Any] = (), *, cluster: int | tuple "
       "| "
-      "None = None, dynamic_smem: int = 0, entry: str | None = None, memory: Sequence[Any] | None "
-      "= "
-      "None, {}) -> Run",
+      "None = None, dynamic_smem: int = 0, entry: str | None = None, memory: Sequence[Any] | "
+      "dict[str, Any] | None = None, {}) -> Run",
       begin, settings_signature);
 }
 
@@ -340,7 +353,8 @@ std::string launch_help(const char* begin) {
       "None is a null pointer, bytes are a struct, a TensorMap is one.\n"
       "entry: which kernel of the PTX, its name or a unique part of it.\n"
       "memory: arrays that the kernel reaches by pointers it loads: it has them at their own "
-      "addresses.\n"
+      "addresses. A dict\n"
+      "gives them names, for reports and for run.outputs.\n"
       "{}\n\n"
       "Fault: the kernel faulted; arrays are as they were at that moment. Error: what does not "
       "fit.",

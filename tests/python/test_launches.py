@@ -1,6 +1,7 @@
 """Launches: arrays in place, arguments by the kernel's parameters, faults and hazards as exceptions."""
 
 import array
+import ctypes
 import gc
 import pathlib
 import resource
@@ -172,6 +173,15 @@ FOLLOW = """.version 8.0
 }"""
 
 
+def test_an_array_of_ctypes_has_no_strides(module):
+    x = (ctypes.c_float * 100)()
+    module.launch(4, 32, [x, 1.5, 100], entry="add")
+    assert list(x) == [1.5] * 100
+    rows = (ctypes.c_float * 10 * 10)()
+    module.launch(4, 32, [rows, 2.0, 100], entry="add")
+    assert all(list(row) == [2.0] * 10 for row in rows)
+
+
 def test_pointers_in_memory():
     arrays = [np.full(4, 10 * i, np.uint32) for i in range(3)]
     addresses = np.array([a.ctypes.data for a in arrays], np.uint64)
@@ -180,9 +190,14 @@ def test_pointers_in_memory():
         run = follow.launch(1, 3, [addresses], memory=arrays, strict=True)
         assert run.reports == [] and [a[0] for a in arrays] == [times, 10 + 2 * times, 20 + 3 * times]
     assert all((a[1:] == 10 * i).all() for i, a in enumerate(arrays))
+    named = follow.launch(1, 3, [addresses], memory={"first": arrays[0], "second": arrays[1], "last": arrays[2]})
+    assert named.outputs["first"] is arrays[0] and arrays[0][0] == 3
+    with pytest.raises(ts.Fault, match="out_of_bounds|outside|no buffer"):
+        follow.launch(1, 3, [addresses], memory={"first": arrays[0], "last": arrays[2]})
     with pytest.raises(ts.Fault, match="out_of_bounds|outside|no buffer"):
         follow.launch(1, 3, [addresses])
-    for memory, sentence in ((3, "memory=3: a list or tuple of arrays"), ([3], "memory.0.=3: an array is needed")):
+    for memory, sentence in ((3, "memory=3: a list or tuple of arrays"), ([3], "memory.0.=3: an array is needed"),
+                             ({"x": 3}, "x=3: an array is needed"), ({3: arrays[0]}, "3: ...}: an array's name is a text")):
         with pytest.raises(ts.Error, match=sentence):
             follow.launch(1, 3, [addresses], memory=memory)
 

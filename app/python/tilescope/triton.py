@@ -18,7 +18,7 @@ import operator
 import struct
 import sys
 
-from . import _tilescope
+from . import _ptx, _tilescope
 
 __all__ = ["activate", "deactivate", "last", "pointers", "reports"]
 
@@ -497,7 +497,7 @@ class _Session:
 
     def module(self, ptx):
         if ptx not in self.modules:
-            module = _tilescope.Module(_with_own_lines(ptx.decode()))
+            module = _tilescope.Module(_ptx.with_own_lines(ptx.decode()))
             self.modules[ptx] = module, module.registers()
         return self.modules[ptx]
 
@@ -582,20 +582,6 @@ class _Session:
         for owner, name, value in reversed(self.replaced):
             setattr(owner, name, value)
         self.config.set_active(self.before)
-
-
-def _with_own_lines(ptx):
-    """Inside inline assembly LLVM counts the source's line on with each line of PTX; all of it is of the one line that
-    stands before. The PTX keeps its own lines."""
-    lines, inside = ptx.split("\n"), False
-    for i, line in enumerate(lines):
-        if "// begin inline asm" in line:
-            inside = True
-        elif "// end inline asm" in line:
-            inside = False
-        elif inside and line.lstrip().startswith(".loc"):
-            lines[i] = ""
-    return "\n".join(lines)
 
 
 def _look_for_torch():

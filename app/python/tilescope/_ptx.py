@@ -1,0 +1,39 @@
+"""PTX of other compilers, made fit for reports: lines of the source, and kernels' names."""
+
+import re
+
+
+def with_own_lines(ptx):
+    """Inside inline assembly LLVM counts the source's line on with each line of PTX; all of it is of the one line that
+    stands before. The PTX keeps its own lines."""
+    lines, inside = ptx.split("\n"), False
+    for i, line in enumerate(lines):
+        if "// begin inline asm" in line:
+            inside = True
+        elif "// end inline asm" in line:
+            inside = False
+        elif inside and line.lstrip().startswith(".loc"):
+            lines[i] = ""
+    return "\n".join(lines)
+
+
+def with_short_names(ptx, prefix):
+    """PTX whose kernels are called as the functions of the source are, and what each was called, as a dict.
+
+    A compiler makes of `def add_kernel` the name `prefix + "add_kernel_" + types`: the functions are looked for in the
+    files that the PTX names. One that is not found, or not the only one of its name, keeps the compiler's.
+    """
+    defined = set()
+    for path in re.findall(r'^\s*\.file\s+\d+\s+"([^"]+)"', ptx, re.M):
+        try:
+            with open(path, encoding="utf-8", errors="replace") as source:
+                defined.update(re.findall(r"^\s*def\s+(\w+)", source.read(), re.M))
+        except OSError:
+            pass  # the source of a cell, or of another machine
+    long = re.findall(r"\.entry\s+([\w$]+)", ptx)
+    short = {name: max((each for each in defined if name.startswith(f"{prefix}{each}_")), key=len, default=None) for name in long}
+    chosen = list(short.values())
+    short = {name: each if each and chosen.count(each) == 1 else name for name, each in short.items()}
+    for name in sorted(long, key=len, reverse=True):
+        ptx = ptx.replace(name, short[name])
+    return ptx, short

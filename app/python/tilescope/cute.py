@@ -1,0 +1,183 @@
+"""CuTeDSL's kernels on the simulator: compiled by nvidia-cutlass-dsl itself, run without a GPU.
+
+    add = ts.cute.compile(elementwise_add, a, b, c, target="sm_90a")
+    run = add(a, b, c)
+
+Arrays are NumPy's (or what has DLPack on the CPU) and are written in place. How it works: CuTeDSL compiles the host
+function as ever, to PTX and to code of the CPU that packs arguments, makes tensor maps and calls CUDA's runtime. That
+code runs here; the functions of CUDA's that it calls are those of _cute_runtime.py, and a launch is Module.launch.
+
+The manual: docs/manual/python.md, "CuTeDSL".
+"""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import tempfile
+
+from . import _cute_arguments, _cute_runtime, _ptx, _tilescope
+
+__all__ = ["aligned", "compile", "Compiled", "TARGETS"]
+
+# What is compiled for, and the chip that is simulated where `device` names no other.
+TARGETS = {"sm_80": "a100", "sm_90a": "h200", "sm_100a": "b200", "sm_103a": "gb300", "sm_120a": "rtx5090"}
+SETTINGS = ("strict", "device", "schedule", "lazy", "numerics", "threads", "max_instructions", "suppressions", "record",
+            "search", "memory")
+
+# Names of cutlass.cute that later releases no longer have, and what they are called there.
+RENAMED = {"make_fragment": "make_rmem_tensor"}
+
+
+def compile(function, *args, target="sm_100a", options="", **words):
+    """A host function of CuTeDSL's (@cute.jit, or an object whose __call__ is one) for the simulator: a Compiled.
+
+    args, words: as cute.compile takes them: one example of each argument; arrays may be NumPy's (their layout is
+    dynamic then), tensors of from_dlpack, fake tensors. Further words are settings, as ts.launch has them: strict,
+    device, schedule, lazy, numerics, threads, max_instructions, suppressions, record, search, memory.
+    target: sm_80, sm_90a, sm_100a, sm_103a or sm_120a. options: more of CuTeDSL's compiler options, as a text.
+
+    ImportError: nvidia-cutlass-dsl is not installed. Error: there is no such target or setting. What CuTeDSL refuses it
+    says itself.
+    """
+    cute = _imported()
+    if target not in TARGETS:
+        raise _tilescope.Error(f"target={target!r}: {', '.join(TARGETS)} are what CuTeDSL's kernels are compiled for here.")
+    options = options or ""
+    if not isinstance(options, str):
+        raise _tilescope.Error(f"options={options!r}: CuTeDSL's options as a text are needed, such as \"--opt-level 2\".")
+    if "--gpu-arch" in options:
+        raise _tilescope.Error(f"options={options!r}: target= says the chip, such as target=\"sm_90a\".")
+    settings, words = _settings(function, words)
+    settings.setdefault("device", TARGETS[target])
+    _try_settings(target, settings)
+    args = [_cute_arguments.example(each) for each in args]
+    words = {name: _cute_arguments.example(each) for name, each in words.items()}
+    # TVM's way to pass arguments is for tensors on a GPU; what is compiled is the same.
+    options = " ".join(word for word in options.split() if word != "--enable-tvm-ffi")
+    with tempfile.TemporaryDirectory(prefix="tilescope-cute-") as folder, _prepared(cute):
+        kept = options if "--dump-dir" in options else f"{options} --dump-dir {folder}"
+        made = cute.compile(function, *args, options=f"--gpu-arch {target} --generate-line-info --keep-ptx {kept}", **words)
+        if not hasattr(made, "execution_args"):
+            raise _tilescope.Error("ts.cute needs nvidia-cutlass-dsl 4.5 or later, and an older one is installed: "
+                                   "`pip install -U nvidia-cutlass-dsl`.")
+        return Compiled(made, [*_receiver(function), *args], words, target, settings)
+
+
+def aligned(array, to=256):
+    """A copy of one of NumPy's arrays, in the same order, whose first element's address is a multiple of `to` bytes, as
+    memory of a GPU's begins; NumPy's own has 16 or 64. For tensors whose assumed_align is more."""
+    import numpy as np
+    array = np.asarray(array)
+    if isinstance(to, bool) or not isinstance(to, int) or to < 1 or to & to - 1:
+        raise _tilescope.Error(f"aligned(to={to!r}): a power of two is needed.")
+    room = np.empty(array.nbytes + to, np.uint8)
+    begin = -room.ctypes.data % to
+    order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))
+    packed = room[begin:begin + array.nbytes].view(array.dtype).reshape([array.shape[axis] for axis in order])
+    out = packed.transpose([order.index(axis) for axis in range(array.ndim)])
+    out[...] = array
+    return out
+
+
+class Compiled:
+    """What compile() has made: called, it runs the host function, and its kernels on the simulator.
+
+    runs: the Run of each launch of the last call, one that faulted too.
+    ptx: the kernels' PTX. module: the same as a ts.Module; None where the host function has no kernel.
+    """
+
+    def __init__(self, made, args, words, target, settings):
+        self.target, self.settings = target, settings
+        self.runs = []
+        self.ptx = made.__ptx__ or ""
+        if ".version" not in self.ptx:
+            self.ptx = ""
+        text, names = _ptx.with_short_names(_ptx.with_own_lines(self.ptx), "kernel_cutlass_")
+        self.module = _tilescope.Module(text) if text else None
+        self.name = made.function_name
+        self._slots = _cute_arguments.Slots(made, args, words)
+        self._program = _cute_runtime.Program(made, names)
+
+    def __repr__(self):
+        return f"<ts.cute.Compiled {self.name} for {self.target} on {self.settings['device']}>"
+
+    def __call__(self, *args, **words):
+        """Runs the host function with these arguments, those without the constexpr ones. Answers the Run of its last
+        launch; None where it launched nothing. Words that are none of its parameters are settings of this call.
+
+        Fault, Hazard: as ts.launch has them; what was launched behind that is not. Error: an argument does not fit.
+        """
+        __tracebackhide__ = True
+        own = {name: words.pop(name) for name in list(words) if name in SETTINGS and name not in self._slots.names}
+        settings = {**self.settings, **own}
+        call = self._slots.bound(args, words, _memory(settings.pop("memory", None)))
+        driver = _cute_runtime.Driver(self.module, settings.pop("device"), call.memory, settings)
+        self.runs = driver.runs
+        self._program.run(call.pointers, driver)
+        return self.runs[-1] if self.runs else None
+
+    def get_aux_func(self, *args, **words):
+        """CuTeDSL's own: a function beside the host function, such as the one that tells how large its workspace is."""
+        return self._program.made.get_aux_func(*args, **words)
+
+
+def _imported():
+    try:
+        import cutlass.cute as cute
+    except ImportError as error:
+        raise ImportError(f"ts.cute compiles with CuTeDSL, which cannot be imported ({error}): "
+                          "`pip install nvidia-cutlass-dsl`.") from None
+    return cute
+
+
+def _receiver(function):
+    """What `self` is, in a list, where the host function is a method, or an object's __call__."""
+    if inspect.ismethod(function):
+        return [function.__self__]
+    return [] if inspect.isfunction(function) else [function]
+
+
+def _settings(function, words):
+    """Words of a call as settings and the function's own; a parameter of that name is the function's."""
+    try:
+        own = inspect.signature(function).parameters
+    except (TypeError, ValueError):
+        own = {}
+    settings = {name: words[name] for name in words if name in SETTINGS and name not in own}
+    return settings, {name: words[name] for name in words if name not in settings}
+
+
+def _try_settings(target, settings):
+    """A launch of nothing says at once what is wrong with them."""
+    empty = f".version 8.8\n.target {target}\n.address_size 64\n.entry nothing() {{ ret; }}"
+    _tilescope.Module(empty).launch(1, 1, **settings)
+
+
+def _memory(given):
+    """What memory= says, by name."""
+    if given is None:
+        return {}
+    if isinstance(given, (list, tuple)):
+        return {f"memory[{i}]": each for i, each in enumerate(given)}
+    if not isinstance(given, dict):
+        raise _tilescope.Error(f"memory={given!r}: a list of arrays, or a dict of names and arrays, is needed.")
+    return given
+
+
+@contextlib.contextmanager
+def _prepared(cute):
+    """While CuTeDSL compiles: names that older programs use are there, and TVM's way to pass arguments is off."""
+    from cutlass.cutlass_dsl import CuTeDSL
+    added = [name for name, now in RENAMED.items() if not hasattr(cute, name) and hasattr(cute, now)]
+    for name in added:
+        setattr(cute, name, getattr(cute, RENAMED[name]))
+    environment = CuTeDSL._get_dsl().envar
+    before = environment.enable_tvm_ffi
+    environment.enable_tvm_ffi = False
+    try:
+        yield
+    finally:
+        environment.enable_tvm_ffi = before
+        for name in added:
+            delattr(cute, name)
