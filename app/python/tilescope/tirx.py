@@ -20,7 +20,7 @@ import struct
 import sys
 import threading
 
-from . import _tilescope
+from . import _tilescope, _tirx_lines as _lines
 
 __all__ = ["Kernel", "compile"]
 
@@ -45,10 +45,9 @@ def compile(function, target="sm_100a", *, options=(), compiler=None, **settings
         raise _tilescope.Error(f"target={target!r}: {', '.join(TARGETS)} are what TIRx's kernels are compiled for here.")
     _check_settings(settings, "compile()")
     tvm = _tvm()
-    entry, parameters, module = _module_of(tvm, function)
-    host, source, devices = _built(tvm, module, target)
-    words = [*_options(source), *options]
-    loaded = _tilescope.compile(source, arch=target, options=words, compiler=compiler)
+    entry, parameters, function = _function_of(tvm, function)
+    host, source, with_lines, devices = _built_with_lines(tvm, entry, function, target)
+    loaded = _tilescope.compile(with_lines, arch=target, options=[*_options(), *options], compiler=compiler)
     settings = {**settings, "device": settings.get("device") or TARGETS[target]}
     return Kernel(entry, target, source, loaded, settings, host[entry], parameters, devices)
 
@@ -122,8 +121,8 @@ def _tvm():
     return tvm
 
 
-def _module_of(tvm, function):
-    """Name and parameters of the function that is called, and the IRModule that it is compiled in."""
+def _function_of(tvm, function):
+    """Name, parameters and PrimFunc of what is to be called."""
     functions = {}
     if isinstance(function, tvm.tirx.PrimFunc):
         functions["main"] = function
@@ -137,13 +136,25 @@ def _module_of(tvm, function):
                                "one, which is called.")
     [one] = functions.values()
     name = str(one.attrs["global_symbol"]) if one.attrs and "global_symbol" in one.attrs else next(iter(functions))
-    return name, [_declared(each) for each in one.params], tvm.IRModule({name: one})
+    return name, [_declared(each) for each in one.params], one
 
 
 def _declared(parameter):
     """The element type that a function says of an array, "bfloat16"; None of what is no array."""
     kind = getattr(parameter, "ty", None)
     return str(kind.dtype) if hasattr(kind, "shape") and hasattr(kind, "dtype") else None
+
+
+def _built_with_lines(tvm, name, function, target):
+    """The host's part as a module that can be called, the CUDA source, the same with the lines of the Python file, and
+    what its kernels are."""
+    try:
+        marked, places = _lines.put_in(tvm, function)
+        host, source, kernels = _built(tvm, tvm.IRModule({name: marked}), target)
+        return host, *_lines.taken_out(source, places), kernels
+    except Exception:  # of what TVM does not take with the marks, it is said without them whether it takes it
+        host, source, kernels = _built(tvm, tvm.IRModule({name: function}), target)
+        return host, source, source, kernels
 
 
 def _built(tvm, module, target):
@@ -194,7 +205,7 @@ def _source(build, device, target):
     return source
 
 
-def _options(source):
+def _options():
     """What TVM gives nvcc that a result may depend on (tvm/support/nvcc.py)."""
     out = ["-U__CUDA_NO_HALF_OPERATORS__", "-U__CUDA_NO_HALF_CONVERSIONS__", "-U__CUDA_NO_BFLOAT16_OPERATORS__",
            "-U__CUDA_NO_BFLOAT16_CONVERSIONS__", "-U__CUDA_NO_BFLOAT162_OPERATORS__", "-U__CUDA_NO_BFLOAT162_CONVERSIONS__"]
