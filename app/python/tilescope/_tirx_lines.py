@@ -6,6 +6,7 @@ in, `tilescope_line(number)`, that every pass keeps where it is; in the CUDA C++
 
 from __future__ import annotations
 
+import json
 import re
 
 MARK = "tilescope_line"
@@ -96,6 +97,6 @@ def taken_out(source, places):
             directed.append(f'#line {len(clean)} "{FILE}"')
         if place and line.strip():
             file, number = place
-            directed.append('#line {} "{}"'.format(number, file.replace(chr(92), chr(92) * 2).replace('"', chr(92) + '"')))
+            directed.append(f"#line {number} {json.dumps(file, ensure_ascii=False)}")
         directed.append(line)
     return "\n".join(clean), "\n".join(directed)

@@ -4,6 +4,28 @@ from tvm.script import tirx as T
 from tvm.script.tirx import tile as Tx
 from tvm.tirx.layout import S, TCol, TileLayout, TLane, tid_in_wg
 
+TASK = """
+Both tiles, A (128,64) and B (128,64), come to shared memory, are multiplied into TMEM, and go to D.
+
+- All threads copy together: Tx.cta.copy(to, from). The tensor core reads shared memory by the async proxy:
+  a fence, T.ptx.fence.proxy.async_.shared__cta(), and T.cuda.cta_sync() stand between.
+- One thread issues Tx.gemm_async(tmem[:, 0:128], As[:, :], Bs[:, :], accum=False, dispatch="tcgen05",
+  cta_group=1) and has `done` told of its end:
+  T.ptx.tcgen05.commit.cta_group__1.mbarrier__arrive__one.shared__cluster.b64(done.ptr_to([0])). All threads
+  wait, T.cuda.mbarrier_wait(done.ptr_to([0]), 0), and put their loads behind that:
+  T.ptx.tcgen05.fence__after_thread_sync().
+- Each thread takes a row of the accumulator into registers (Tx.wg.copy_async to a view with the layout
+  S[(128, 128) : (1 @ tid_in_wg, 1)], then T.ptx.tcgen05.wait__ld.sync.aligned()), casts it (Tx.cast) and
+  copies it to D (Tx.copy).
+"""
+HINTS = [
+    "Which instruction makes what threads have written visible to the async proxy, and who executes it?",
+    "Which phase of `done` does the first commit complete?",
+    "The loads from TMEM are asynchronous, too: what stands between them and the first use of a register?",
+    'acc = T.alloc_local(BLK_N, dtype="float32"); rows = acc.view(BLK_M, BLK_N, '
+    "layout=TileLayout(S[(BLK_M, BLK_N) : (1 @ tid_in_wg, 1)])); Tx.wg.copy_async(rows[:, :], tmem[:, "
+    "0:BLK_N])",
+]
 SHAPES = [(128, 128, 64)]
 
 

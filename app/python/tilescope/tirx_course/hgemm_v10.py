@@ -6,6 +6,21 @@ from tvm.tirx.lang.pipeline import MBarrier, PipelineState, TCGen05Bar, TMABar
 from tvm.tirx.lang.tile_scheduler import ClusterPersistentScheduler2D
 from tvm.tirx.layout import S, TCol, TileLayout, TLane, tid_in_wg
 
+TASK = """
+Two consumers: the cluster's tile is 512 x 256, two products of 256 x 256 with the same tiles of B, into all
+512 columns of TMEM.
+
+- A stage has two tiles of A, As[stage, c, :, :], from row + c * 256 on: 98304 bytes for both CTAs. It is
+  empty when both consumers say so: mma2tma.init(2).
+- Warpgroup 2: warp 3 loads; warps 0 and 1 of CTA 0 multiply for consumer 0 and 1, into columns warp * 256
+  and on.
+- Warpgroups 0 and 1 write back, each its consumer's columns and rows, through its own Ds[group, ...].
+  mma2ld and ld2mma have a barrier for each consumer, warpgroup_sync an own number: 1 + group.
+"""
+HINTS = [
+    "The consumer is warp in warpgroup 2, and group in warpgroups 0 and 1.",
+    "BYTES is what both CTAs load in a stage: twice (2 * 128 + 128) * 64 halves.",
+]
 SHAPES = [(512, 256, 64), (1024, 512, 320)]
 SM_COUNT = 4  # CTAs that stay: two clusters
 
@@ -45,11 +60,13 @@ def hgemm_v10(M, N, K):
         Ds = pool.alloc_tcgen05_mma_AB((CONSUMERS, BLK_M, EPI_N), "float16")
         pool.commit()
 
+        # [exercise
         tma2mma.init(1)
         mma2tma.init(CONSUMERS)
         mma2ld.init(1)
         ld2mma.init(128 * CTA_GROUP)
         T.ptx.fence.mbarrier_init.release.cluster()
+        # exercise]
         if (group == 0) & (warp == 0):
             T.ptx.tcgen05.alloc.cta_group__2.sync.aligned.shared__cta.b32(T.address_of(tmem_at), T.uint32(512))
         T.ptx.tcgen05.fence__before_thread_sync()
@@ -66,6 +83,7 @@ def hgemm_v10(M, N, K):
         row = T.meta_var(tiles.m_idx * CONSUMERS * MMA_M + cbx * BLK_M)
         column = T.meta_var(tiles.n_idx * MMA_N)
 
+        # [exercise
         if group == 2:
             if warp == 3:
                 if lane == 0:
@@ -84,7 +102,8 @@ def hgemm_v10(M, N, K):
                                               cta_group=CTA_GROUP)
                             Tx.copy_async(Bs[loaded.stage, :, :],
                                           B[column + cbx * BLK_N : column + (cbx + 1) * BLK_N, at : at + BLK_K],
-                                          dispatch="tma_auto", mbar=tma2mma_of_0.ptr_to([loaded.stage]), cta_group=CTA_GROUP)
+                                          dispatch="tma_auto", mbar=tma2mma_of_0.ptr_to([loaded.stage]),
+                                          cta_group=CTA_GROUP)
                             loaded.advance()
                         tiles.next_tile()
             elif (warp < CONSUMERS) & (cbx == 0):
@@ -114,7 +133,8 @@ def hgemm_v10(M, N, K):
                 mma2ld.wait(group, taken.phase)
                 T.ptx.tcgen05.fence__after_thread_sync()
                 for part in T.unroll(MMA_N // EPI_N):
-                    Tx.wg.copy_async(rows[:, :], tmem[:, group * MMA_N + part * EPI_N : group * MMA_N + (part + 1) * EPI_N])
+                    first = T.meta_var(group * MMA_N + part * EPI_N)
+                    Tx.wg.copy_async(rows[:, :], tmem[:, first : first + EPI_N])
                     T.ptx.tcgen05.wait__ld.sync.aligned()
                     if part == MMA_N // EPI_N - 1:
                         # The accumulator has been read: the next tile may be multiplied.
@@ -133,8 +153,9 @@ def hgemm_v10(M, N, K):
                     T.cuda.warpgroup_sync(1 + group)
                 taken.advance()
                 tiles.next_tile()
-
         T.cuda.cluster_sync()
+        # exercise]
+
         if (group == 0) & (warp == 0):
             T.ptx.tcgen05.relinquish_alloc_permit.cta_group__2.sync.aligned()
             T.ptx.tcgen05.dealloc.cta_group__2.sync.aligned.b32(tmem_at[0], T.uint32(512))

@@ -4,6 +4,20 @@ from tvm.script import tirx as T
 from tvm.script.tirx import tile as Tx
 from tvm.tirx.layout import S, TCol, TileLayout, TLane, tid_in_wg
 
+TASK = """
+The same for K of any multiple of 64: each step multiplies 64 columns more into the same accumulator.
+
+- The first step must not add to what is in TMEM, the others must: accum=k != 0.
+- Each step has its phase of `done`: 0, 1, 0, ... All wait for it, and meet before the tiles are written
+  again.
+- Then D, as in step 1.
+"""
+HINTS = [
+    "What does the accumulator hold before the first product?",
+    "A barrier's phases alternate: a variable `phase: T.int32 = 0` that each step turns, phase = phase ^ "
+    "1, says which one is meant.",
+    "Two threads may be a step apart: T.cuda.cta_sync() behind the wait keeps one from being two ahead.",
+]
 SHAPES = [(128, 128, 64), (128, 128, 192), (128, 128, 512)]
 
 
@@ -41,6 +55,7 @@ def hgemm_v2(M, N, K):
                              layout=TileLayout(S[(128, 512) : (1 @ TLane, 1 @ TCol)]))
         phase: T.int32 = 0
 
+        # [exercise
         for k in range(K // BLK_K):
             Tx.cta.copy(As[:, :], A[0:BLK_M, k * BLK_K : (k + 1) * BLK_K])
             Tx.cta.copy(Bs[:, :], B[0:BLK_N, k * BLK_K : (k + 1) * BLK_K])
@@ -61,6 +76,7 @@ def hgemm_v2(M, N, K):
         T.ptx.tcgen05.wait__ld.sync.aligned()
         Tx.cast(out[:], acc[:])
         Tx.copy(D[thread, 0:BLK_N], out[:])
+        # exercise]
 
         T.ptx.tcgen05.fence__before_thread_sync()
         T.cuda.cta_sync()

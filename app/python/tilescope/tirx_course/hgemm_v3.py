@@ -4,6 +4,17 @@ from tvm.script import tirx as T
 from tvm.script.tirx import tile as Tx
 from tvm.tirx.layout import S, TCol, TileLayout, TLane, tid_in_wg
 
+TASK = """
+The grid is (M / 128, N / 128) now: each CTA has a tile of D, from row bx * 128 and column by * 128 on.
+
+- row and column are T.meta_var(bx * BLK_M) and T.meta_var(by * BLK_N): names for expressions, not
+  variables.
+- The rest is step 2 at these rows of A, rows of B (columns of D) and that tile of D.
+"""
+HINTS = [
+    "D[m, n] takes row m of A and row n of B: which of bx and by belongs to which operand?",
+    "Tx.copy(D[row + thread, column : column + BLK_N], out[:])",
+]
 SHAPES = [(256, 128, 128), (256, 256, 192)]
 
 
@@ -39,6 +50,7 @@ def hgemm_v3(M, N, K):
         T.ptx.tcgen05.fence__after_thread_sync()
         tmem = T.decl_buffer((128, 512), "float32", scope="tmem", allocated_addr=0,
                              layout=TileLayout(S[(128, 512) : (1 @ TLane, 1 @ TCol)]))
+        # [exercise
         row = T.meta_var(bx * BLK_M)
         column = T.meta_var(by * BLK_N)
         phase: T.int32 = 0
@@ -63,6 +75,7 @@ def hgemm_v3(M, N, K):
         T.ptx.tcgen05.wait__ld.sync.aligned()
         Tx.cast(out[:], acc[:])
         Tx.copy(D[row + thread, column : column + BLK_N], out[:])
+        # exercise]
 
         T.ptx.tcgen05.fence__before_thread_sync()
         T.cuda.cta_sync()

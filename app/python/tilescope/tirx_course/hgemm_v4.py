@@ -4,6 +4,23 @@ from tvm.script import tirx as T
 from tvm.script.tirx import tile as Tx
 from tvm.tirx.layout import S, TCol, TileLayout, TLane, tid_in_wg
 
+TASK = """
+Tiles come by TMA, and D goes by TMA. Tensor maps are made by the host's code that TVM writes.
+
+- One thread says how many bytes will come, T.ptx.mbarrier.arrive.expect_tx.shared.b64(full.ptr_to([0]),
+  T.uint32(BYTES)), and has both tiles copied: Tx.copy_async(As[:, :], A[...], dispatch="tma_auto",
+  mbar=full.ptr_to([0])). A function for it is @T.inline.
+- The same thread waits for `full`, multiplies, commits to `done` and waits for that, in each step of K.
+  Then all meet, between T.ptx.tcgen05.fence__before_thread_sync() and ...after_thread_sync().
+- Back: TMEM, registers, Ds (Tx.copy(Ds[thread, :], out[:])). TMA reads Ds by the async proxy: the fence,
+  all meet, and one thread stores, Tx.copy_async(D[...], Ds[:, :], dispatch="tma_auto"), commits the group,
+  T.ptx.cp.async_.bulk.commit_group(), and waits until Ds is read, T.ptx.cp.async_.bulk.wait_group.read(0).
+"""
+HINTS = [
+    "How many bytes are two tiles of 128 x 64 halves?",
+    "Both barriers complete one phase in each step: one parity does for both.",
+    "Who wrote Ds, and by which proxy is it read?",
+]
 SHAPES = [(128, 128, 128), (256, 128, 192)]
 
 
@@ -47,6 +64,7 @@ def hgemm_v4(M, N, K):
         column = T.meta_var(by * BLK_N)
         phase: T.int32 = 0
 
+        # [exercise
         @T.inline
         def load(at):
             T.ptx.mbarrier.arrive.expect_tx.shared.b64(full.ptr_to([0]), T.uint32(BYTES))
@@ -81,6 +99,7 @@ def hgemm_v4(M, N, K):
             Tx.copy_async(D[row : row + BLK_M, column : column + BLK_N], Ds[:, :], dispatch="tma_auto")
             T.ptx.cp.async_.bulk.commit_group()
             T.ptx.cp.async_.bulk.wait_group.read(0)
+        # exercise]
 
         T.ptx.tcgen05.fence__before_thread_sync()
         T.cuda.cta_sync()

@@ -5,6 +5,24 @@ from tvm.script.tirx import tile as Tx
 from tvm.tirx.lang.pipeline import PipelineState
 from tvm.tirx.layout import S, TCol, TileLayout, TLane, tid_in_wg
 
+TASK = """
+Two stages: tiles, `full` and `empty` for each. While one stage is multiplied, the other is loaded.
+
+- Of each stage `full` and `empty` are set up for one arrival, and `done` too; the fence shows them to TMA.
+- load(at, filled) waits until the stage is empty, says how many bytes come and has them copied to
+  As[filled.stage, :, :] and Bs[...].
+- The first AHEAD steps are loaded at once. Then in each step: wait for `full`, multiply, commit to the
+  stage's `empty`, and load what comes DEPTH steps later. Behind the last step a commit to `done`, which all
+  wait for.
+- PipelineState(DEPTH, phase) has stage and phase; advance() goes to the next stage and turns the phase
+  where it begins anew.
+"""
+HINTS = [
+    "Nobody has emptied a fresh stage: which parity lets the first wait pass?",
+    "The loader begins with PipelineState(DEPTH, 1), the multiplier with PipelineState(DEPTH, 0).",
+    "A commit tells of all products that this thread has issued before it: the one to `done` stands "
+    "behind the loop.",
+]
 SHAPES = [(128, 128, 64), (128, 256, 128), (256, 128, 448)]
 
 
@@ -37,12 +55,14 @@ def hgemm_v5(M, N, K):
         Ds = pool.alloc_tcgen05_mma_AB((BLK_M, BLK_N), "float16")
         pool.commit()
 
+        # [exercise
         if thread == 0:
             for i in T.unroll(DEPTH):
                 T.ptx.mbarrier.init.shared.b64(full.ptr_to([i]), T.uint32(1))
                 T.ptx.mbarrier.init.shared.b64(empty.ptr_to([i]), T.uint32(1))
             T.ptx.mbarrier.init.shared.b64(done.ptr_to([0]), T.uint32(1))
             T.ptx.fence.mbarrier_init.release.cluster()
+        # exercise]
         if warp == 0:
             T.ptx.tcgen05.alloc.cta_group__1.sync.aligned.shared__cta.b32(T.address_of(tmem_at), T.uint32(512))
         T.ptx.tcgen05.fence__before_thread_sync()
@@ -53,6 +73,7 @@ def hgemm_v5(M, N, K):
         row = T.meta_var(bx * BLK_M)
         column = T.meta_var(by * BLK_N)
 
+        # [exercise
         @T.inline
         def load(at, filled):
             T.cuda.mbarrier_wait(empty.ptr_to([filled.stage]), filled.phase)
@@ -80,6 +101,7 @@ def hgemm_v5(M, N, K):
             T.ptx.tcgen05.commit.cta_group__1.mbarrier__arrive__one.shared__cluster.b64(done.ptr_to([0]))
         T.cuda.mbarrier_wait(done.ptr_to([0]), 0)
         T.ptx.tcgen05.fence__after_thread_sync()
+        # exercise]
 
         # Back: TMEM, registers, shared memory, and from there by TMA, which reads by the async proxy.
         acc = T.alloc_local(BLK_N, dtype="float32")

@@ -6,6 +6,22 @@ from tvm.tirx.lang.pipeline import PipelineState
 from tvm.tirx.lang.tile_scheduler import ClusterPersistentScheduler2D
 from tvm.tirx.layout import S, TCol, TileLayout, TLane, tid_in_wg
 
+TASK = """
+CTAs that stay: as many as there are SMs, each with tile after tile.
+
+- tiles = ClusterPersistentScheduler2D("tiles", num_m_tiles=, num_n_tiles=, num_clusters=SM_COUNT,
+  l2_group_size=8); tiles.init(cta), while tiles.valid(): ..., tiles.next_tile(). The tile is tiles.m_idx,
+  tiles.n_idx.
+- Barriers are not set up anew: stages and phases go on from tile to tile, so their PipelineState stands
+  before the loop, and `done` has one, too.
+- Before the next tile's first product all must have read TMEM; before the next tile's D is written to Ds,
+  TMA must have read it.
+"""
+HINTS = [
+    "Which phase of `done` is the second tile's?",
+    "The registers, acc and out, are allocated once, before the loop.",
+    "T.cuda.cta_sync() twice in each tile: behind the reads of TMEM, and behind the wait for the store.",
+]
 SHAPES = [(128, 128, 64), (384, 256, 192)]
 SM_COUNT = 2  # CTAs that stay: 148 on a B200
 
@@ -52,6 +68,7 @@ def hgemm_v6(M, N, K):
         T.ptx.tcgen05.fence__after_thread_sync()
         tmem = T.decl_buffer((128, 512), "float32", scope="tmem", allocated_addr=0,
                              layout=TileLayout(S[(128, 512) : (1 @ TLane, 1 @ TCol)]))
+        # [exercise
         tiles = ClusterPersistentScheduler2D("tiles", num_m_tiles=M // BLK_M, num_n_tiles=N // BLK_N,
                                              num_clusters=SM_COUNT, l2_group_size=8)
         tiles.init(cta)
@@ -109,6 +126,7 @@ def hgemm_v6(M, N, K):
                 T.ptx.cp.async_.bulk.wait_group.read(0)
             T.cuda.cta_sync()
             tiles.next_tile()
+        # exercise]
 
         T.ptx.tcgen05.fence__before_thread_sync()
         T.cuda.cta_sync()

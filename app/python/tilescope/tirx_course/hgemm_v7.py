@@ -6,6 +6,25 @@ from tvm.tirx.lang.pipeline import MBarrier, PipelineState, TCGen05Bar, TMABar
 from tvm.tirx.lang.tile_scheduler import ClusterPersistentScheduler2D
 from tvm.tirx.layout import S, TCol, TileLayout, TLane, tid_in_wg
 
+TASK = """
+Warps with roles, each with its own way through all tiles: while one tile is written back, the next is
+multiplied.
+
+- tma2mma: a stage has come (1 arrival, BYTES). mma2tma: a stage is empty (1, by commit). mma2ld: the
+  accumulator is ready (1, by commit). ld2mma: it is free again (128 threads). Their init() stands here, and
+  the fence that shows them.
+- Warpgroup 1, warp 3: one thread loads. mma2tma.wait(stage, phase), tma2mma.arrive(stage, BYTES), two
+  copies.
+- Warpgroup 1, warp 0: one thread multiplies. ld2mma.wait for the tile; in each step tma2mma.wait,
+  gemm_async, mma2tma.arrive(stage); behind the last, mma2ld.arrive(0).
+- Warpgroup 0: mma2ld.wait, and D in parts of EPI_N columns through Ds. Behind the last load from TMEM each
+  thread does ld2mma.arrive(0). T.cuda.warpgroup_sync(1) is for this warpgroup alone.
+"""
+HINTS = [
+    "Who waits first for something that nobody has done yet? Those states begin with phase 1.",
+    "An accumulator is free when its last part is in registers; D need not be stored for that.",
+    "Each role calls tiles.next_tile() by itself: the scheduler's variables are every thread's own.",
+]
 SHAPES = [(128, 128, 64), (256, 256, 320)]
 SM_COUNT = 2  # CTAs that stay
 
@@ -41,11 +60,13 @@ def hgemm_v7(M, N, K):
         Ds = pool.alloc_tcgen05_mma_AB((BLK_M, EPI_N), "float16")
         pool.commit()
 
+        # [exercise
         tma2mma.init(1)
         mma2tma.init(1)
         mma2ld.init(1)
         ld2mma.init(128)
         T.ptx.fence.mbarrier_init.release.cluster()
+        # exercise]
         if (group == 0) & (warp == 0):
             T.ptx.tcgen05.alloc.cta_group__1.sync.aligned.shared__cta.b32(T.address_of(tmem_at), T.uint32(512))
         T.ptx.tcgen05.fence__before_thread_sync()
@@ -59,6 +80,7 @@ def hgemm_v7(M, N, K):
         row = T.meta_var(tiles.m_idx * BLK_M)
         column = T.meta_var(tiles.n_idx * BLK_N)
 
+        # [exercise
         if group == 1:
             if warp == 3:
                 if lane == 0:
@@ -118,6 +140,7 @@ def hgemm_v7(M, N, K):
                     T.cuda.warpgroup_sync(1)
                 taken.advance()
                 tiles.next_tile()
+        # exercise]
 
         T.cuda.cta_sync()
         if (group == 0) & (warp == 0):

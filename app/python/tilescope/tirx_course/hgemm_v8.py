@@ -6,6 +6,12 @@ from tvm.tirx.lang.pipeline import MBarrier, PipelineState, TCGen05Bar, TMABar
 from tvm.tirx.lang.tile_scheduler import ClusterPersistentScheduler2D
 from tvm.tirx.layout import S, TCol, TileLayout, TLane, tid_in_wg
 
+TASK = """
+The same with four stages: DEPTH = 4 for the barriers, As and Bs and both states. Take your step 7.
+"""
+HINTS = [
+    "Nothing but DEPTH changes. How much shared memory do four stages need?",
+]
 SHAPES = [(128, 128, 64), (256, 256, 576)]
 SM_COUNT = 2  # CTAs that stay
 
@@ -41,11 +47,13 @@ def hgemm_v8(M, N, K):
         Ds = pool.alloc_tcgen05_mma_AB((BLK_M, EPI_N), "float16")
         pool.commit()
 
+        # [exercise
         tma2mma.init(1)
         mma2tma.init(1)
         mma2ld.init(1)
         ld2mma.init(128)
         T.ptx.fence.mbarrier_init.release.cluster()
+        # exercise]
         if (group == 0) & (warp == 0):
             T.ptx.tcgen05.alloc.cta_group__1.sync.aligned.shared__cta.b32(T.address_of(tmem_at), T.uint32(512))
         T.ptx.tcgen05.fence__before_thread_sync()
@@ -59,6 +67,7 @@ def hgemm_v8(M, N, K):
         row = T.meta_var(tiles.m_idx * BLK_M)
         column = T.meta_var(tiles.n_idx * BLK_N)
 
+        # [exercise
         if group == 1:
             if warp == 3:
                 if lane == 0:
@@ -118,6 +127,7 @@ def hgemm_v8(M, N, K):
                     T.cuda.warpgroup_sync(1)
                 taken.advance()
                 tiles.next_tile()
+        # exercise]
 
         T.cuda.cta_sync()
         if (group == 0) & (warp == 0):

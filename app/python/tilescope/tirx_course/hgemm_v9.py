@@ -6,6 +6,26 @@ from tvm.tirx.lang.pipeline import MBarrier, PipelineState, TCGen05Bar, TMABar
 from tvm.tirx.lang.tile_scheduler import ClusterPersistentScheduler2D
 from tvm.tirx.layout import S, TCol, TileLayout, TLane, tid_in_wg
 
+TASK = """
+A cluster of two CTAs computes a tile of 256 x 256. CTA 0 multiplies for both; each loads its 128 rows of A
+and of B and writes back its 128 rows of D.
+
+- tma2mma of CTA 0 counts both CTAs' bytes: both copy with mbar=tma2mma_of_0.ptr_to([stage]), cta_group=2;
+  CTA 0 alone arrives, with 65536 bytes.
+- gemm_async with cta_group=2 goes to 256 columns. Its commits tell both CTAs: arrive(stage, cta_group=2,
+  cta_mask=3).
+- ld2mma of CTA 0 has 256 arrivals, of both CTAs' threads. What comes from another CTA needs the scope of
+  the cluster at both sides:
+  T.ptx.mbarrier.arrive.release.cluster.shared__cluster.b64(ld2mma_of_0.ptr_to([0])) and
+  T.cuda.mbarrier_wait_acquire_cluster(ld2mma.ptr_to([0]), phase).
+- The CTAs meet, T.cuda.cluster_sync(), before they end: one may still use the other's memory.
+"""
+HINTS = [
+    "The scheduler gives tiles to clusters: row is tiles.m_idx * MMA_M + cbx * BLK_M, column is the "
+    "cluster's.",
+    "Which rows of B does CTA 1 load for columns 0 to 255 of the tile?",
+    "Both CTAs wait for mma2tma and mma2ld, each for its own: that is what the mask is for.",
+]
 SHAPES = [(256, 256, 64), (512, 512, 320)]
 SM_COUNT = 4  # CTAs that stay: two clusters
 
@@ -44,11 +64,13 @@ def hgemm_v9(M, N, K):
         Ds = pool.alloc_tcgen05_mma_AB((BLK_M, EPI_N), "float16")
         pool.commit()
 
+        # [exercise
         tma2mma.init(1)
         mma2tma.init(1)
         mma2ld.init(1)
         ld2mma.init(128 * CTA_GROUP)
         T.ptx.fence.mbarrier_init.release.cluster()
+        # exercise]
         if (group == 0) & (warp == 0):
             T.ptx.tcgen05.alloc.cta_group__2.sync.aligned.shared__cta.b32(T.address_of(tmem_at), T.uint32(512))
         T.ptx.tcgen05.fence__before_thread_sync()
@@ -65,6 +87,7 @@ def hgemm_v9(M, N, K):
         row = T.meta_var(tiles.m_idx * MMA_M + cbx * BLK_M)
         column = T.meta_var(tiles.n_idx * MMA_N)
 
+        # [exercise
         if group == 1:
             if warp == 3:
                 if lane == 0:
@@ -77,10 +100,12 @@ def hgemm_v9(M, N, K):
                             if cbx == 0:
                                 tma2mma.arrive(loaded.stage, BYTES)
                             Tx.copy_async(As[loaded.stage, :, :], A[row : row + BLK_M, at : at + BLK_K],
-                                          dispatch="tma_auto", mbar=tma2mma_of_0.ptr_to([loaded.stage]), cta_group=CTA_GROUP)
+                                          dispatch="tma_auto", mbar=tma2mma_of_0.ptr_to([loaded.stage]),
+                                          cta_group=CTA_GROUP)
                             Tx.copy_async(Bs[loaded.stage, :, :],
                                           B[column + cbx * BLK_N : column + (cbx + 1) * BLK_N, at : at + BLK_K],
-                                          dispatch="tma_auto", mbar=tma2mma_of_0.ptr_to([loaded.stage]), cta_group=CTA_GROUP)
+                                          dispatch="tma_auto", mbar=tma2mma_of_0.ptr_to([loaded.stage]),
+                                          cta_group=CTA_GROUP)
                             loaded.advance()
                         tiles.next_tile()
             elif (warp == 0) & (cbx == 0):
@@ -128,8 +153,9 @@ def hgemm_v9(M, N, K):
                     T.cuda.warpgroup_sync(1)
                 taken.advance()
                 tiles.next_tile()
-
         T.cuda.cluster_sync()
+        # exercise]
+
         if (group == 0) & (warp == 0):
             T.ptx.tcgen05.relinquish_alloc_permit.cta_group__2.sync.aligned()
             T.ptx.tcgen05.dealloc.cta_group__2.sync.aligned.b32(tmem_at[0], T.uint32(512))
