@@ -159,9 +159,10 @@ def check(file, step=None):
     verdict = Verdict(step)
     try:
         verdict.right = False
-        cases = [_Case(make, shape) for shape in shapes]
-        for case in cases:
-            verdict.run = case.run()
+        cases = []
+        for shape in shapes:
+            cases.append(_Case(make, shape))
+            verdict.run = cases[-1].run()
         verdict.right, verdict.safe = True, False
         for case in cases:
             case.run(lazy=True)

@@ -33,10 +33,7 @@ def hgemm_v1(M, N, K):
     BLK_M, BLK_N, BLK_K = 128, 128, 64
 
     @T.prim_func
-    def hgemm(A_ptr: T.handle, B_ptr: T.handle, D_ptr: T.handle):
-        A = T.match_buffer(A_ptr, (M, K), "float16")
-        B = T.match_buffer(B_ptr, (N, K), "float16")
-        D = T.match_buffer(D_ptr, (M, N), "float16")
+    def hgemm(A: T.Buffer((M, K), "float16"), B: T.Buffer((N, K), "float16"), D: T.Buffer((M, N), "float16")):
         T.device_entry()
         T.cta_id([1])
         T.warpgroup_id([1])

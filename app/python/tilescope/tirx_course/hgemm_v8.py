@@ -24,10 +24,7 @@ def hgemm_v8(M, N, K):
     BYTES = (BLK_M + BLK_N) * BLK_K * 2
 
     @T.prim_func
-    def hgemm(A_ptr: T.handle, B_ptr: T.handle, D_ptr: T.handle):
-        A = T.match_buffer(A_ptr, (M, K), "float16")
-        B = T.match_buffer(B_ptr, (N, K), "float16")
-        D = T.match_buffer(D_ptr, (M, N), "float16")
+    def hgemm(A: T.Buffer((M, K), "float16"), B: T.Buffer((N, K), "float16"), D: T.Buffer((M, N), "float16")):
         T.device_entry()
         cta = T.cta_id([SM_COUNT])
         group = T.warpgroup_id([2])

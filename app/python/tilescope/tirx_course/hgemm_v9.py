@@ -40,10 +40,7 @@ def hgemm_v9(M, N, K):
     BYTES = CTA_GROUP * (BLK_M + BLK_N) * BLK_K * 2
 
     @T.prim_func
-    def hgemm(A_ptr: T.handle, B_ptr: T.handle, D_ptr: T.handle):
-        A = T.match_buffer(A_ptr, (M, K), "float16")
-        B = T.match_buffer(B_ptr, (N, K), "float16")
-        D = T.match_buffer(D_ptr, (M, N), "float16")
+    def hgemm(A: T.Buffer((M, K), "float16"), B: T.Buffer((N, K), "float16"), D: T.Buffer((M, N), "float16")):
         T.device_entry()
         cbx = T.cta_id_in_cluster([CTA_GROUP])
         cta = T.cta_id([SM_COUNT])
