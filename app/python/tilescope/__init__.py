@@ -16,8 +16,8 @@ __all__ = [name for name in dir(_tilescope) if not name.startswith("_")]
 
 def __getattr__(name):
     # Front ends import what they are for: only who asks for one waits for that.
-    if name in ("triton", "cute"):
+    if name in ("cute", "tirx", "tirx_course", "triton"):
         import importlib
 
-        return importlib.import_module("." + name, __name__)
+        return importlib.import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
