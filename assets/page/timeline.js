@@ -14,6 +14,7 @@ class TimelinePage extends TimelineDrawing {
     this.open = data.groups.map(group => group.open);
     this.selected = this.hovered = TimelineModel.NONE;
     this.arrows = true;
+    this.bySteps = false;  // copies and products have the hue of their step of K, all else is grey
     this.totals = null;  // [from, to) that is added up
     this.hits = [];
     this.widths = new Map();
@@ -300,6 +301,14 @@ class TimelinePage extends TimelineDrawing {
         this.root.focus();
       }
     });
+    part(".steps").hidden = !this.model.step.some(step => step > 0);
+    part(".steps").onclick = () => {
+      this.bySteps = !this.bySteps;
+      part(".steps").setAttribute("aria-pressed", this.bySteps);
+      this.patterns.clear();
+      this.drawLegend();
+      this.later();
+    };
     part(".fit").onclick = () => this.see(0, this.data.end);
     part(".theme").onclick = () => {
       this.setTheme(this.themeName === "dark" ? "light" : "dark");

@@ -89,11 +89,12 @@ class TimelineDrawing extends TimelinePaint {
     const whole = Math.max(this.data.end, 8), wide = map.width * this.data.end / whole;
     this.data.overview.forEach((lane, n) => {
       const piece = wide / lane.share.length;
-      this.ink.fillStyle = this.fillOf(lane.doing);
+      this.ink.fillStyle = this.data.doings[lane.doing][this.themeName].solid;
       lane.share.forEach((share, i) => {
         if (!share) return;
+        const left = Math.round(map.x + i * piece), right = Math.round(map.x + (i + 1) * piece);
         this.ink.globalAlpha = 0.3 + 0.7 * share / 100;
-        this.ink.fillRect(map.x + i * piece, map.y + 3 + n * 6, piece + 0.3, 5);
+        this.ink.fillRect(left, map.y + 3 + n * 6, right - left, 5);
       });
       this.ink.globalAlpha = 1;
     });
@@ -168,7 +169,9 @@ class TimelineDrawing extends TimelinePaint {
     if (!row.group) this.drawTrack(row);
     else if (row.open || !this.drawFolded(row)) this.drawLife(row);
     for (const layer of this.layers) this.paint(layer);
-    if (!row.group) this.drawSayings(row);
+    if (row.group) return;
+    this.drawSayings(row);
+    this.drawStepRuns(row);
   }
   put(layer, fill, x, y, width, height) {
     const left = Math.max(x, this.lanes.x - 8), right = Math.min(x + width, this.lanes.x + this.lanes.width + 8);
@@ -275,12 +278,12 @@ class TimelineDrawing extends TimelinePaint {
         case M.OPERATION:
           if (model.issue[i] > 0) {
             const x = this.x(model.begin[i] - model.issue[i]);
-            this.put(0, this.data.doings[does][this.themeName].flight, x, box.y + box.height / 3, box.x - x, box.height / 3);
+            this.put(0, this.coloursOf(this.data.doings[does]).flight, x, box.y + box.height / 3, box.x - x, box.height / 3);
           }
-          this.put(1, does, box.x, box.y, wide, box.height - (lanes > 1 ? 1 : 0));
+          this.put(1, this.operationFill(i, does), box.x, box.y, wide, box.height - (lanes > 1 ? 1 : 0));
           break;
         case M.PHASE:
-          this.put(1, theme.phases[model.a[i] % 2], box.x, box.y, wide, box.height);
+          this.put(1, (this.bySteps ? theme.grey_phases : theme.phases)[model.a[i] % 2], box.x, box.y, wide, box.height);
           break;
         case M.ARRIVAL:
           this.put(2, theme.text, box.x, box.y, 1, box.height / 2);
@@ -298,6 +301,15 @@ class TimelineDrawing extends TimelinePaint {
       }
     }
     this.closeColumn(column, body);
+  }
+  // Its unit's colour; or, where steps have hues, its step's.
+  operationFill(i, does) {
+    if (!this.bySteps) return does;
+    return this.model.step[i] ? this.theme.steps[(this.model.step[i] - 1) % 21][0] : this.theme.other;
+  }
+  operationInk(i, does) {
+    if (this.bySteps && this.model.step[i]) return this.theme.steps[(this.model.step[i] - 1) % 21][1];
+    return this.bySteps ? this.theme.text : this.data.doings[does][this.themeName].ink;
   }
   addToColumn(column, body, x, parts) {
     const at = Math.floor(x);
@@ -340,14 +352,43 @@ class TimelineDrawing extends TimelinePaint {
         if (wide > right - left - 6) continue;
         let colour = this.theme.text;
         if (kind === M.WAIT) {
-          this.rectangle(left + 1, box.y + 1, wide + 6, box.height - 2, this.data.doings[model.doing[i]][this.themeName].ground);
+          this.rectangle(left + 1, box.y + 1, wide + 6, box.height - 2, this.coloursOf(this.data.doings[model.doing[i]]).ground);
         } else if (kind !== M.PHASE) {
-          colour = this.data.doings[this.data.tracks[row.place].does][this.themeName].ink;
+          const does = this.data.tracks[row.place].does;
+          colour = kind === M.OPERATION ? this.operationInk(i, does) : this.data.doings[does][this.themeName].ink;
         }
         this.write(saying, left + 4, box.y + box.height / 2, {colour});
         break;
       }
     }
+  }
+
+  // Products are short: their step is said over all that are of one.
+  drawStepRuns(row) {
+    const model = this.model, range = this.seen(row.place), runs = [];  // by lane
+    if (!range || this.data.tracks[row.place].unit !== "tensor core") return;
+    const does = this.data.tracks[row.place].does, left = this.lanes.x, right = left + this.lanes.width;
+    const say = run => {
+      const name = `k${run.step - 1}`, wide = this.widthOf(name);
+      if (run.widest >= Math.max(14, wide + 6) || run.right - run.left < wide + 4) return;
+      const middle = (run.left + run.right) / 2, fill = this.operationFill(run.event, does);
+      this.rectangle(middle - wide / 2 - 2, run.y, wide + 4, run.height - 1, typeof fill === "number" ? this.fillOf(fill) : fill);
+      this.write(name, middle, run.y + run.height / 2, {colour: this.operationInk(run.event, does), align: "center"});
+    };
+    for (let i = range[0]; i < range[1]; ++i) {
+      const box = this.boxOf(row, i), lane = model.lane[i], from = Math.max(box.x, left), to = Math.min(box.x + box.width, right);
+      if (model.kind[i] !== TimelineModel.OPERATION || to - from < 1) continue;
+      let run = runs[lane];
+      if (run && (run.step !== model.step[i] || from - run.right > 12)) {
+        say(run);
+        run = runs[lane] = undefined;
+      }
+      if (!model.step[i]) continue;
+      if (!run) run = runs[lane] = {step: model.step[i], event: i, left: from, right: to, y: box.y, height: box.height, widest: 0};
+      run.right = Math.max(run.right, to);
+      run.widest = Math.max(run.widest, to - from);
+    }
+    for (const run of runs) if (run) say(run);
   }
 
   // What was stored is on its way when nobody works any more.
@@ -378,7 +419,7 @@ class TimelineDrawing extends TimelinePaint {
     const M = TimelineModel, model = this.model;
     for (const row of this.rows) {
       if (row.group) continue;
-      const [low, high] = M.eventsIn(model, row.place, this.from, this.to);
+      const [low, high] = M.eventsIn(model, row.place, this.from, this.to + 1);  // one at the end, too
       let drawn = 0;
       for (let i = low; i < high && drawn < 16; ++i) {
         if (model.kind[i] !== M.REPORT) continue;

@@ -1,5 +1,5 @@
 // A timeline's record as its page has it: what is where in time, what is said of it, how much of
-// which there is. No page is needed for that: tests/viz/timeline_page_test.js runs it in node.
+// which there is. No page is needed for that: tests/python/timeline_page.js runs it in node.
 //
 // The data is what viz/timeline/timeline_data.h describes. Times are cycles, or instructions where
 // the record has no time. An event is its number, a row is {group, place, level, open}.
@@ -23,7 +23,7 @@ const TimelineModel = (() => {
       kind: Uint8Array.from(e.kind), doing: Uint16Array.from(e.doing), text: Uint32Array.from(e.text),
       amount: Float64Array.from(e.amount), pc: Int32Array.from(e.pc), a: Float64Array.from(e.a),
       b: Float64Array.from(e.b), carried: Uint32Array.from(e.carried), issue: Float64Array.from(e.issue),
-      lane: Uint8Array.from(e.lane), on: Uint32Array.from(e.on), cause: new Int32Array(n),
+      lane: Uint8Array.from(e.lane), on: Uint32Array.from(e.on), step: Uint32Array.from(e.step), cause: new Int32Array(n),
       densities: new Map(), stripes: new Map(),
     };
     let i = 0, cause = 0;
@@ -348,7 +348,8 @@ const TimelineModel = (() => {
     switch (model.kind[i]) {
       case WAIT: {
         const phase = barrier ? `${barrier} phase ${model.a[i]}` : "";
-        out.push(`${doing.letter}  waits for ${doing.what}${phase ? ": " + phase : ""}`, `${doing.letter}  ${doing.what}`);
+        if (phase && barrier.startsWith("barrier ")) out.push(`${doing.letter}  waits for ${phase}`);
+        else out.push(`${doing.letter}  waits for ${doing.what}${phase ? ": " + phase : ""}`, `${doing.letter}  ${doing.what}`);
         if (phase) out.push(`${doing.letter}  ${phase}`);
         out.push(doing.letter);
         break;
@@ -362,6 +363,10 @@ const TimelineModel = (() => {
           out.push(bytesText(model.amount[i]));
         }
         if (line) out.push(line);
+        if (model.step[i]) {
+          const step = `k${model.step[i] - 1}`;
+          out.splice(0, out.length, ...out.map(saying => `${step}, ${saying}`), step);
+        }
         break;
       case PHASE:
         out.push(`phase ${model.a[i]}`, String(model.a[i]));
@@ -444,6 +449,7 @@ const TimelineModel = (() => {
       const idle = model.begin[i] - model.reach[i - 1];
       if (idle > 0) out.push(["idle before", cyclesText(data, idle)]);
     }
+    if (model.step[i]) out.push(["step of K", String(model.step[i] - 1)]);
     addWhatFor(model, i, out);
     if (model.pc[i] >= 0) out.push(...data.lines[model.pc[i]].lines);
     if (model.until[i] >= 0) {

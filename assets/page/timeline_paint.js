@@ -82,9 +82,14 @@ class TimelinePaint {
     this.ink.clearRect(0, 0, this.width, this.height);
   }
 
+  // Where steps have hues, what has none is grey.
+  coloursOf(known) {
+    const {paper, other, faint} = this.theme;
+    return this.bySteps ? {...known[this.themeName], solid: other, flight: faint, ground: paper, stripe: faint} : known[this.themeName];
+  }
   // What a doing is filled with: its colour, or the hatch of what is waited for.
   fillOf(doing) {
-    const known = this.data.doings[doing], colours = known[this.themeName];
+    const known = this.data.doings[doing], colours = this.coloursOf(known);
     if (known.hatch === undefined) return colours.solid;
     let pattern = this.patterns.get(doing);
     if (!pattern) {
@@ -116,6 +121,7 @@ class TimelinePaint {
     const legend = this.root.querySelector(".legend"), scale = window.devicePixelRatio || 1;
     this.scale = scale;
     legend.replaceChildren();
+    if (this.bySteps) return legend.append(...this.stepLegend());
     for (const entry of this.data.legend) {
       const item = document.createElement("span"), swatch = document.createElement("canvas");
       swatch.width = 24 * scale;
@@ -126,6 +132,18 @@ class TimelinePaint {
       item.append(swatch, entry.text);
       legend.append(item);
     }
+  }
+  stepLegend() {
+    const last = this.model.step.reduce((most, step) => Math.max(most, step), 0), out = [];
+    for (let step = 0; step < Math.min(last, 7); ++step) {
+      const item = document.createElement("span"), swatch = document.createElement("canvas");
+      swatch.style.background = this.theme.steps[step][0];
+      item.append(swatch, `k${step}`);
+      out.push(item);
+    }
+    const rest = document.createElement("span");
+    rest.textContent = `${last > 7 ? "and so on, lighter and darker: " : ""}steps of K of copies and products; grey has none`;
+    return [...out, rest];
   }
   drawSwatch(entry) {
     const theme = this.theme, colours = this.data.doings[entry.doing][this.themeName];

@@ -10,7 +10,9 @@
 
 #include "core/record/text.h"
 #include "viz/scene/describe.h"
+#include "viz/scene/stage_items.h"
 #include "viz/timeline/timeline_paint.h"
+#include "viz/timeline/timeline_steps.h"
 #include "viz/timeline/timeline_words.h"
 
 namespace tilescope {
@@ -159,6 +161,7 @@ class Columns {
     issue,
     lane,
     on,
+    step,
     count
   };
   void add(Name name, std::int64_t value) {
@@ -167,9 +170,9 @@ class Columns {
     fmt::format_to(std::back_inserter(column), "{}", value);
   }
   std::string json() const {
-    static constexpr const char* names[count] = {"begin",  "length",  "kind",  "doing", "text",
-                                                 "amount", "pc",      "until", "a",     "b",
-                                                 "cause",  "carried", "issue", "lane",  "on"};
+    static constexpr const char* names[count] = {
+        "begin", "length", "kind",  "doing",   "text",  "amount", "pc", "until",
+        "a",     "b",      "cause", "carried", "issue", "lane",   "on", "step"};
     std::string out = "{";
     for (std::size_t i = 0; i < count; ++i) {
       out += fmt::format("{}\"{}\":[{}]", i ? "," : "", names[i], columns_[i]);
@@ -202,7 +205,20 @@ class Writer {
     for (const Doing each : view.doings()) doings_.of(each);
   }
 
+  // Of the first clusters, which are looked at closely.
+  void find_steps() {
+    constexpr std::size_t clusters = 8;
+    std::vector<std::uint64_t> known;
+    for (const sim::TrackGroup& group : view_.timeline().groups()) {
+      if (group.block == sim::many_blocks || known.size() == clusters) break;
+      if (std::count(known.begin(), known.end(), group.cluster)) continue;
+      known.push_back(group.cluster);
+      add_steps(sim::pipeline_of(view_.timeline(), view_.roles(), group.cluster), steps_);
+    }
+  }
+
   std::string document() {
+    find_steps();
     for (const auto& track : shown_) add_track(track);
     Json out;
     out["version"] = 1;
@@ -282,6 +298,8 @@ class Writer {
     add(Columns::issue, event.begin - std::min(event.issue, event.begin));
     add(Columns::lane, shown.id == sim::no_event ? 0 : view_.lane_of(shown.id));
     add(Columns::on, barrier_of(event, unit));
+    const auto step = steps_.find(shown.id);
+    columns_.add(Columns::step, step == steps_.end() ? 0 : std::int64_t{step->second} + 1);
   }
 
   // The colour of an event; of a run and of folded ones, what most of its waits were for.
@@ -358,17 +376,28 @@ class Writer {
   }
 
   static Json theme_json(const Theme& theme) {
-    return {{"paper", hex_of(theme.paper)},
-            {"panel", hex_of(theme.panel)},
-            {"line", hex_of(theme.line)},
-            {"text", hex_of(theme.text)},
-            {"quiet", hex_of(theme.quiet)},
-            {"accent", hex_of(theme.accent)},
-            {"on_accent", hex_of(text_on(theme.accent))},
-            {"wrong", hex_of(theme.wrong)},
-            {"on_wrong", hex_of(text_on(theme.wrong))},
-            {"on_text", hex_of(text_on(theme.text))},
-            {"phases", {hex_of(phase_colour(0, theme)), hex_of(phase_colour(1, theme))}}};
+    Json steps = Json::array();
+    for (std::uint32_t step = 0; step < 21; ++step) {  // then they repeat
+      const Rgba colour = step_colour(step, theme);
+      steps.push_back({hex_of(colour), hex_of(text_on(colour))});
+    }
+    return {
+        {"steps", steps},
+        {"other", hex_of(mix(theme.paper, theme.quiet, 0.45))},
+        {"faint", hex_of(mix(theme.paper, theme.quiet, 0.25))},
+        {"grey_phases",
+         {hex_of(mix(theme.paper, theme.quiet, 0.2)), hex_of(mix(theme.paper, theme.quiet, 0.1))}},
+        {"paper", hex_of(theme.paper)},
+        {"panel", hex_of(theme.panel)},
+        {"line", hex_of(theme.line)},
+        {"text", hex_of(theme.text)},
+        {"quiet", hex_of(theme.quiet)},
+        {"accent", hex_of(theme.accent)},
+        {"on_accent", hex_of(text_on(theme.accent))},
+        {"wrong", hex_of(theme.wrong)},
+        {"on_wrong", hex_of(text_on(theme.wrong))},
+        {"on_text", hex_of(text_on(theme.text))},
+        {"phases", {hex_of(phase_colour(0, theme)), hex_of(phase_colour(1, theme))}}};
   }
 
   static Json colours_json(Doing doing, const Theme& theme) {
@@ -530,7 +559,8 @@ class Writer {
   std::vector<std::vector<Shown>> shown_;
   sim::TextChoice names_;
   std::vector<std::uint32_t> places_;  // by EventId
-  std::size_t taken_together_ = 0;     // events of the record that have no place
+  TimelineSteps steps_;
+  std::size_t taken_together_ = 0;  // events of the record that have no place
   Texts texts_;
   Doings doings_;
   Columns columns_;

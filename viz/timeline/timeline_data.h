@@ -9,7 +9,7 @@
 //   level] events   begin (from the event before it on its track), length (-1: not over), kind,
 //   doing (its
 //            colour), text, amount, pc, until, a, b, cause, carried, issue (cycles before begin),
-//            lane, on (its barrier)
+//            lane, on (its barrier), step (of K, from 1 on; 0: not known)
 //
 // `a` and `b` are, of a run, cycles that it was stalled in short and those of them for what `until`
 // of the table of doings says; of a phase, wait or operation, the phase in `a`; of a report its
@@ -25,7 +25,7 @@
 
 namespace tilescope {
 
-constexpr std::size_t most_data_events = 400'000;
+constexpr std::size_t most_data_events = 1'000'000;
 
 // Of a record with more events than `most`, tracks stay whole from the first CTA on as long as half
 // of that has room for them; of the others what is short is taken together (sim::Timeline::spans).
