@@ -18,7 +18,7 @@ namespace tilescope {
 namespace {
 
 // Below this, data are text that one can read; above, packed.
-constexpr std::size_t most_plain = 256 << 10;
+constexpr std::size_t most_plain = 32 << 10;
 
 std::string base64_of(const std::vector<Bytef>& bytes) {
   static constexpr char letters[] =

@@ -281,6 +281,7 @@ class TimelinePage extends TimelineDrawing {
       this.drawOver();
     });
     over.addEventListener("dblclick", event => {
+      if (event.offsetX < this.lanes.x || event.offsetY < this.lanes.y) return;
       const {event: found = TimelineModel.NONE} = this.hit(event.offsetX, event.offsetY);
       if (found < 0) return this.zoom(event.offsetX, 4);
       const length = Math.max(this.model.stop[found] - this.model.begin[found], 20);
