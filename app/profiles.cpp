@@ -8,6 +8,7 @@
 
 #include "app/assets.h"
 #include "app/files.h"
+#include "app/timeline_page.h"
 #include "core/io/record_file.h"
 #include "core/io/trace_file.h"
 #include "core/lesson/course.h"
@@ -83,7 +84,7 @@ Outcome<sim::RecordLimits> limits_of(const ProfileOptions& options, const Launch
       !(options.limit.empty() && options.block.empty() && options.time.empty())) {
     return usage(
         "--record-limit, --record-block and --record-time say what is kept of a record: use them "
-        "with --record F.tsr, --trace F.json or --stats.");
+        "with --record F.tsr, --timeline F.html, --trace F.json or --stats.");
   }
   constexpr std::uint64_t least = std::uint64_t{1} << 20;
   if (!options.limit.empty()) {
@@ -141,6 +142,13 @@ std::optional<Error> write_profiles(const sim::Record& record, const ProfileOpti
     if (const auto error = write_file(options.record, std::span(file))) return error;
     terminal.say(fmt::format("wrote {}: {} events; tilescope compare {} OTHER.tsr", options.record,
                              record.events.size(), options.record));
+  }
+  if (!options.timeline.empty()) {
+    const Outcome<TimelinePage> page = timeline_page(record);
+    if (!page) return page.error();
+    if (const auto error = write_file(options.timeline, page->html)) return error;
+    terminal.say(
+        fmt::format("wrote {}: {} events, for a browser", options.timeline, record.events.size()));
   }
   if (!options.trace.empty()) {
     const auto error = write_pieces(options.trace, [&](const Taker& take) {

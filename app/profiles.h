@@ -1,5 +1,5 @@
-// What `run` records, and the views of a record that it prints and writes: --stats, --trace,
-// --record.
+// What `run` records, and the views of a record that it prints and writes: --stats, --timeline,
+// --trace, --record.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -17,9 +17,9 @@ namespace tilescope {
 // As the command line says them.
 struct ProfileOptions {
   bool stats = false;
-  std::string record, trace;       // files
-  std::string limit, block, time;  // "512MiB", "3" or "3,0,0", "1000:5000"
-  bool wanted() const { return stats || !record.empty() || !trace.empty(); }
+  std::string record, trace, timeline;  // files
+  std::string limit, block, time;       // "512MiB", "3" or "3,0,0", "1000:5000"
+  bool wanted() const { return stats || !record.empty() || !trace.empty() || !timeline.empty(); }
 };
 
 // Refused where they cannot be read, or ask for what the launch does not have.

@@ -183,8 +183,8 @@ std::optional<Error> wrong_words(const Options& options) {
   if (options.profile.wanted() && options.on == "gpu") {
     return Error{
         ErrorKind::usage,
-        "--stats, --trace and --record show a run of the simulator: use them with --on sim "
-        "or --on both.",
+        "--stats, --timeline, --trace and --record show a run of the simulator: use them with "
+        "--on sim or --on both.",
         ""};
   }
   if ((options.search || options.prove) && options.on == "gpu") {
@@ -256,18 +256,30 @@ void choose_device_for(Options& options, const PreparedRun& run) {
   options.run.processors = usual->processors;
 }
 
+std::optional<Error> same_file(const ProfileOptions& profile) {
+  const std::pair<const char*, const std::string*> files[] = {
+      {"record", &profile.record}, {"trace", &profile.trace}, {"timeline", &profile.timeline}};
+  for (const auto& [name, file] : files) {
+    for (const auto& [other, same] : files) {
+      if (name == other || file->empty() || *file != *same) continue;
+      return Error{ErrorKind::usage,
+                   fmt::format("--{} and --{} both write {}: give them different names.", name,
+                               other, *file),
+                   ""};
+    }
+  }
+  return std::nullopt;
+}
+
 // What is not calculated cannot be compared, and only a chip's own order has a time.
 std::optional<Error> wrong_prediction(const Options& options) {
   const Order& order = options.order;
-  if (!options.profile.record.empty() && options.profile.record == options.profile.trace) {
-    return Error{ErrorKind::usage,
-                 fmt::format("--record and --trace both write {}: give them different names.",
-                             options.profile.record),
-                 ""};
-  }
+  if (const auto error = same_file(options.profile)) return error;
   if (order.warm && !options.timed()) {
     return Error{ErrorKind::usage,
-                 "--warm is about time: use it with --predict, --stats, --trace or --record.", ""};
+                 "--warm is about time: use it with --predict, --stats, --timeline, --trace or "
+                 "--record.",
+                 ""};
   }
   if (!options.predict) {
     if (!order.waves) return std::nullopt;
@@ -560,6 +572,9 @@ Action define_run(CommandOptions& app) {
   app.add_flag("--stats", options->profile.stats,
                "where the time went: predicted time, busy units, warp roles, stalls, bytes, the "
                "lines with most stalls");
+  app.add_option("--timeline", options->profile.timeline,
+                 "the timeline of the run as a page for a browser, in one file")
+      .type_name("F.html");
   app.add_option("--trace", options->profile.trace,
                  "a trace of the run for https://ui.perfetto.dev or chrome://tracing")
       .type_name("F.json");

@@ -6,7 +6,7 @@
 //
 //   ptx/elementwise_add.ptx                     assets/ptx/*
 //   ptx/dense_gemm/f16_f16_[...].ptx.gz         one form of a kernel that has many; app/assets.h
-//   unpacks devices/ presets/ lessons/ course/          assets/<folder>/*
+//   unpacks devices/ presets/ lessons/ course/ page/    assets/<folder>/*
 //   kernels/elementwise/elementwise_add.cu      kernels/** as the PTX's .file lines name them
 //   kernels/device/*.h, core/layout/*.h         what kernels include, for the compiler
 //   font/DejaVuSans.ttf, font/DejaVuSans-Bold.ttf, font/DejaVuSansMono.ttf

@@ -4,13 +4,20 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
+#include <filesystem>
+#include <functional>
+#include <span>
+
+#include "app/files.h"
 #include "app/kernel_options.h"
 #include "app/output_differences.h"
 #include "app/profiles.h"
 #include "app/python/arrays.h"
 #include "app/python/launch_paths.h"
+#include "app/python/replay.h"
 #include "app/python/settings.h"
 #include "app/python/values.h"
+#include "core/io/npy.h"
 #include "core/sim/machine/device.h"
 #include "kernels/catalog/catalog.h"
 
@@ -47,8 +54,8 @@ const TensorSpec* input_named(const CatalogEntry& entry, const std::string& opti
   return nullptr;
 }
 
-RunOptions options_in(const CatalogEntry& entry, nb::dict words) {
-  KernelOptions named;
+// `named`: what is said in words, for who says it again.
+RunOptions options_in(const CatalogEntry& entry, nb::dict words, KernelOptions& named) {
   std::map<std::string, Buffer, std::less<>> inputs;
   for (const auto& [key, value] : words) {
     if (value.is_none()) continue;
@@ -187,19 +194,39 @@ std::optional<OrderVerdict> other_orders(const PreparedRun& prepared, const Sett
   return try_orders(settings, order, run, {again, [&] { return difference(first, left); }});
 }
 
+using WindowCommand = std::function<std::string(const std::string& folder)>;
+
+std::shared_ptr<const Replay> replay_of(const PreparedRun& prepared, Order order,
+                                        WindowCommand window) {
+  order.recorder = nullptr;
+  order.executor = nullptr;
+  auto out = std::make_shared<Replay>();
+  out->machine = [job = std::make_shared<const Job>(prepared.job), order] {
+    return taken(sim::Machine::load(*job, simulator_options(order)));
+  };
+  out->window = std::move(window);
+  return out;
+}
+
+// `window`: what the window opens the run by (app/python/replay.h).
 nb::object run_prepared(const PreparedRun& prepared, Order order, const Settings& settings,
-                        bool check) {
+                        bool check, WindowCommand window) {
   order.exact = settings.exact.value_or(exact_by_default(prepared));
   const auto workers = workers_for(settings, prepared.job.program.ptx);
   order.executor = workers.get();
   std::optional<sim::Recorder> recorder;
-  if (settings.record) order.recorder = &recorder.emplace(sim::RecordLimits{});
+  std::shared_ptr<const Replay> replay;
+  if (settings.record) {
+    replay = replay_of(prepared, order, std::move(window));
+    order.recorder = &recorder.emplace(sim::RecordLimits{});
+  }
   std::vector<Expected> expected;
   if (check) expected = expected_of(prepared);
   sim::Machine machine = taken(sim::Machine::load(prepared.job, simulator_options(order)));
   Run run;
   run.kernel = prepared.entry ? prepared.kernel : std::string(machine.program().entry.name);
   run.device = order.device.name;
+  run.replay = std::move(replay);
   const RunState state = simulate(machine, settings, run.kernel);
   tell(run, machine, settings);
   if (recorder) run.record = take_record(*recorder, prepared, order.device);
@@ -218,11 +245,36 @@ nb::object run_prepared(const PreparedRun& prepared, Order order, const Settings
   return judged(std::move(run), state, settings, std::move(verdict));
 }
 
+// With its options as they were said, and arrays as files.
+WindowCommand window_command(const CatalogEntry& entry, const KernelOptions& named,
+                             std::map<std::string, Buffer, std::less<>> inputs,
+                             const Settings& settings) {
+  std::string line = fmt::format("open {}", entry.name);
+  for (const auto& [option, value] : named) line += fmt::format(" --{} \"{}\"", option, value);
+  if (settings.device) line += fmt::format(" --device \"{}\"", *settings.device);
+  std::vector<std::pair<std::string, std::vector<std::byte>>> files;
+  for (const auto& [name, buffer] : inputs) {
+    for (const TensorSpec& tensor : entry.tensors) {
+      if (tensor.name == name) files.emplace_back(option_of(tensor), write_npy(buffer));
+    }
+  }
+  return [line, files](const std::string& folder) {
+    std::string out = line;
+    for (const auto& [option, bytes] : files) {
+      const std::string file = fmt::format("{}/{}.npy", folder, option);
+      if (const auto error = write_file(file, std::span(bytes))) refuse(*error);
+      out += fmt::format(" --{} \"{}\"", option, file);
+    }
+    return out;
+  };
+}
+
 nb::object run_kernel(const std::string& name, nb::dict words) {
   const CatalogEntry& entry = *taken(find_kernel(name));
   Settings settings = take_settings(words);
   const bool check = take_flag(words, "check", true);
-  RunOptions options = options_in(entry, words);
+  KernelOptions named;
+  RunOptions options = options_in(entry, words, named);
   if (settings.device) options.processors = order_of(settings, "").device.processors;
   PreparedRun prepared = taken(prepare_run(name, options));
   const Order order = order_of(settings, prepared.job.program.ptx);
@@ -230,7 +282,8 @@ nb::object run_kernel(const std::string& name, nb::dict words) {
     options.processors = order.device.processors;
     prepared = taken(prepare_run(name, options));
   }
-  return run_prepared(prepared, order, settings, check);
+  return run_prepared(prepared, order, settings, check,
+                      window_command(entry, named, options.inputs, settings));
 }
 
 // A PTX file and its launch file; as `tilescope run F.ptx --launch F.toml`, but that outputs are
@@ -241,7 +294,12 @@ nb::object run_files(const std::string& path, nb::dict words) {
   const LaunchPaths paths = launch_paths(path, words);
   const PreparedRun prepared = taken(prepare_launch(paths.ptx, paths.launch));
   if (!settings.device && !prepared.device.empty()) settings.device = prepared.device;
-  return run_prepared(prepared, order_of(settings, prepared.job.program.ptx), settings, check);
+  const auto window = [paths](const std::string&) {
+    return fmt::format("open \"{}\" --launch \"{}\"", std::filesystem::absolute(paths.ptx).string(),
+                       std::filesystem::absolute(paths.launch).string());
+  };
+  return run_prepared(prepared, order_of(settings, prepared.job.program.ptx), settings, check,
+                      window);
 }
 
 nb::object run_any(nb::handle kernel, nb::dict words) {

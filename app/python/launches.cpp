@@ -10,10 +10,12 @@
 #include <filesystem>
 #include <mutex>
 
+#include "app/captures.h"
 #include "app/files.h"
 #include "app/python/arguments.h"
 #include "app/python/arrays.h"
 #include "app/python/cuda_source.h"
+#include "app/python/replay.h"
 #include "app/python/settings.h"
 #include "app/python/values.h"
 #include "core/run/fit_launch.h"
@@ -30,7 +32,9 @@ struct LoadedModule {
   std::string entry;         // that a launch takes where it names none; empty: the only one
   sim::DeviceMemory memory;  // its variables, and nothing else between launches
   std::shared_ptr<sim::Module> module;
-  std::mutex mutex;  // one launch at a time; never waited for with the GIL
+  // One launch at a time; never waited for with the GIL. A run that is gone through once more has
+  // it, too.
+  std::shared_ptr<std::mutex> mutex = std::make_shared<std::mutex>();
 
   std::string_view ptx() const { return *module->text().text; }
 };
@@ -217,6 +221,49 @@ std::optional<OrderVerdict> other_orders(LoadedModule& loaded, const LaunchReque
                     {again, [&] { return host.difference(first, memory); }});
 }
 
+// `memory`: before the launch.
+std::shared_ptr<const Replay> replay_of(const LoadedModule& loaded, const LaunchRequest& request,
+                                        const std::vector<std::byte>& parameters,
+                                        const sim::DeviceMemory& memory) {
+  struct Kept {
+    std::shared_ptr<std::mutex> mutex;
+    std::shared_ptr<sim::Module> module;
+    sim::DeviceMemory memory;
+    Launch launch;
+    std::vector<std::byte> parameters;
+    Order order;
+    std::string device;  // as it was asked for
+    std::string name;
+  };
+  const auto kept = std::make_shared<Kept>(Kept{loaded.mutex, loaded.module, memory, request.launch,
+                                                parameters, request.order,
+                                                request.settings.device.value_or(""), loaded.name});
+  kept->order.recorder = nullptr;
+  kept->order.executor = nullptr;
+  auto out = std::make_shared<Replay>();
+  out->machine = [kept] {
+    std::unique_lock<std::mutex> alone(*kept->mutex, std::defer_lock);
+    {
+      const nb::gil_scoped_release released;
+      alone.lock();
+    }
+    sim::DeviceMemory again = kept->memory;
+    return taken(sim::Machine::load(*kept->module, again, kept->launch, kept->parameters,
+                                    simulator_options(kept->order)));
+  };
+  out->window = [kept](const std::string& folder) {
+    if (const auto error = write_capture(folder, {.module = *kept->module,
+                                                  .memory = kept->memory,
+                                                  .launch = kept->launch,
+                                                  .parameters = kept->parameters,
+                                                  .device = kept->device})) {
+      refuse(*error);
+    }
+    return fmt::format("open \"{}/kernel.ptx\" --launch \"{}/launch.toml\"", folder, folder);
+  };
+  return out;
+}
+
 nb::object launch_on(LoadedModule& loaded, LaunchRequest request, nb::handle given) {
   const ptx::Function* const entry = taken(loaded.module->entry(request.launch.entry));
   request.launch.entry = std::string(entry->name);
@@ -238,7 +285,7 @@ nb::object launch_on(LoadedModule& loaded, LaunchRequest request, nb::handle giv
   std::optional<OrderVerdict> verdict;
   RunState state = RunState::running;
   {
-    std::unique_lock<std::mutex> alone(loaded.mutex, std::defer_lock);
+    std::unique_lock<std::mutex> alone(*loaded.mutex, std::defer_lock);
     {
       const nb::gil_scoped_release released;
       alone.lock();
@@ -246,6 +293,8 @@ nb::object launch_on(LoadedModule& loaded, LaunchRequest request, nb::handle giv
     // Taken up again where the launch ends as it should; else the variables are as they were.
     sim::DeviceMemory memory = loaded.memory;
     if (const auto error = host.copy_in(memory)) refuse(*error);
+    if (request.settings.record)
+      run.replay = replay_of(loaded, request, parameters.bytes(), memory);
     sim::Machine machine =
         taken(sim::Machine::load(*loaded.module, memory, request.launch, parameters.bytes(),
                                  simulator_options(request.order)));

@@ -12,6 +12,8 @@
 #include "app/profiles.h"
 #include "app/python/arguments.h"
 #include "app/python/settings.h"
+#include "app/python/steppers.h"
+#include "app/python/timelines.h"
 #include "app/python/values.h"
 #include "core/profile/statistics.h"
 
@@ -61,12 +63,7 @@ void define_report(nb::module_& module) {
 }
 
 sim::Statistics statistics_in(const Run& run) {
-  if (!run.record) {
-    refuse(
-        "There is no record of this run: launch(..., record=True) keeps one, and run(..., "
-        "record=True).");
-  }
-  return sim::statistics_of(*run.record);
+  return sim::statistics_of(record_of(run));
 }
 
 std::string count_text(std::size_t n, std::string_view what) {
@@ -140,11 +137,22 @@ const std::string difference_signature = fmt::format(
 
 }  // namespace
 
+const sim::Record& record_of(const Run& run) {
+  if (!run.record) {
+    refuse(
+        "There is no record of this run: launch(..., record=True) keeps one, and run(..., "
+        "record=True).");
+  }
+  return *run.record;
+}
+
 void define_run(nb::module_& module) {
   define_differences(module);
   define_report(module);
-  nb::class_<Run>(module, "Run", "What came of a launch.")
-      .def_ro("kernel", &Run::kernel, "The entry's name, or the catalog's.")
+  define_timelines(module);
+  define_steppers(module);
+  nb::class_<Run> run(module, "Run", "What came of a launch.");
+  run.def_ro("kernel", &Run::kernel, "The entry's name, or the catalog's.")
       .def_ro("device", &Run::device, "The chip that was simulated.")
       .def_ro("reports", &Run::reports,
               "Faults, hazards and notes, in the order in which they came.")
@@ -214,6 +222,8 @@ void define_run(nb::module_& module) {
           "The same as tables for people.")
       .def("__str__", &text_of)
       .def("__repr__", &repr_of);
+  define_timeline_methods(run);
+  define_stepping_methods(run);
 }
 
 }  // namespace tilescope::python

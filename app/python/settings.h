@@ -55,7 +55,9 @@ inline constexpr const char* settings_help =
     "max_instructions: of all warps together; a run that wants more is refused.\n"
     "suppressions: files of rules that silence hazards and notes, or what the package has for a "
     "compiler: \"triton\".\n"
-    "record: events are kept, for stats().\n"
+    "record: events are kept, for stats(), timeline() and trace(), and how the launch began, for "
+    "step(), "
+    "memory() and window().\n"
     "search: so many other orders (schedule=) are tried on the same inputs; the first one's "
     "results "
     "are kept, and\n"
@@ -63,6 +65,9 @@ inline constexpr const char* settings_help =
 
 // The chip that is simulated, and the order; refused where it does not take the PTX.
 Order order_of(const Settings& settings, std::string_view ptx);
+
+struct Replay;  // app/python/replay.h
+struct Walk;    // app/python/steppers.cpp
 
 // What has become of a run; Python's Run.
 struct Run {
@@ -72,6 +77,8 @@ struct Run {
   std::uint64_t instructions = 0, blocks = 0;
   std::string printed;
   std::optional<sim::Record> record;
+  std::shared_ptr<const Replay> replay;  // with the record
+  std::shared_ptr<Walk> walk;            // of memory(), between two questions
   nb::object outputs = nb::none();  // a dict: tensors, buffers or a launch's arrays by their names
   // How diff() compares them, where more is known than their arrays say: those that are a result
   // come first.
@@ -80,6 +87,9 @@ struct Run {
   bool compared = false;                // with a reference, or with what a launch file expects:
   std::vector<Difference> differences;  // of each that something is expected of
 };
+
+// What the run has kept of its events; refused where it was not asked to (record=True).
+const sim::Record& record_of(const Run& run);
 
 // Runs the machine to its end, without the GIL; every 40 ms or so Python may answer a signal, such
 // as Ctrl-C's. Refused where it wants to execute more than it may.

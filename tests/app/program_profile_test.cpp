@@ -75,6 +75,18 @@ TEST_F(Profile, ATraceHasEveryBlock) {
   EXPECT_GE(slices, blocks * 4) << "each of 4 warps ran";
 }
 
+TEST_F(Profile, ATimelineIsOneFile) {
+  const Ended ended = add({"--timeline", "t.html"});
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_TRUE(has(ended.err, "wrote t.html")) << ended.err;
+  EXPECT_EQ(files(), (Words{"t.html"}));
+  const std::string page = read("t.html");
+  EXPECT_EQ(page.find("<!doctype html>"), 0u);
+  EXPECT_TRUE(has(page, "elementwise_add, M = 300, N = 200, f32"));
+  EXPECT_FALSE(has(page, "src=\"")) << "it would need another file";
+  EXPECT_FALSE(has(page, "@data@") || has(page, "@script@") || has(page, "@style@"));
+}
+
 TEST_F(Profile, OfADrawnOrderThereIsNoTime) {
   for (const Words& drawn : {Words{"--lazy"}, Words{"--schedule", "7"}}) {
     Words words = drawn;
@@ -125,6 +137,8 @@ TEST_F(Profile, ADeviceWithoutTimesIsRefused) {
 }
 
 TEST_F(Profile, AFileThatCannotBeWrittenIsSaid) {
+  EXPECT_EQ(add({"--timeline", "nowhere/t.html"}).exit_code, 2);
+  EXPECT_EQ(add({"--timeline", "t", "--trace", "t"}).exit_code, 2);
   const Ended ended = add({"--trace", "nowhere/t.json"});
   EXPECT_EQ(ended.exit_code, 2);
   EXPECT_TRUE(has(ended.err, "Cannot write nowhere/t.json")) << ended.err;

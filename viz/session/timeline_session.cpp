@@ -14,6 +14,7 @@
 #include "viz/session/theatre_session.h"
 #include "viz/session/timeline_spot.h"
 #include "viz/timeline/timeline_search.h"
+#include "viz/timeline/timeline_steps.h"
 #include "viz/timeline/timeline_words.h"
 
 namespace tilescope {
@@ -142,20 +143,8 @@ std::shared_ptr<const TimelineSteps> steps_of(Session& session) {
   const auto theatre = theatre_of(session);
   if (!theatre) return nullptr;
   if (session.timeline_steps_of == theatre) return session.timeline_steps;
-  const sim::Pipeline& pipeline = theatre->pipeline();
   auto out = std::make_shared<TimelineSteps>();
-  for (const sim::RingStage& stage : pipeline.stages) {
-    for (const sim::Filling& filling : stage.fillings) {
-      for (const EventId copy : filling.copies) (*out)[copy] = filling.step;
-    }
-  }
-  for (const sim::Accumulator& accumulator : pipeline.accumulators) {
-    for (const sim::Accumulation& sum : accumulator.sums) {
-      for (std::size_t i = 0; i < sum.products.size() && i < sum.steps.size(); ++i) {
-        (*out)[sum.products[i]] = sum.steps[i];
-      }
-    }
-  }
+  add_steps(theatre->pipeline(), *out);
   session.timeline_steps_of = theatre;
   session.timeline_steps = std::move(out);
   return session.timeline_steps;

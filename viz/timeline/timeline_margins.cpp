@@ -37,15 +37,10 @@ void draw_head(Scene& scene, const TimelineView& view, const TimelineFrame& fram
   }
   if (!frame.viewport.title) return;
   draw_title(scene, view.title(), frame.title);
-  const sim::Record& record = view.record();
-  std::string line = cycles_text(view, view.end());
-  if (const std::string time = text(view.statistics().time()); !time.empty()) line += ": " + time;
-  if (!record.device.name.empty() && view.known_time()) line += ", on " + record.device.name;
-  line += fmt::format("; {} events", grouped(record.events.size()));
   const double room = scene.size.width - frame.title.x - between;
   scene.begin("totals");
-  scene.add(words({frame.title.x, frame.title.y + 26}, fitted(line, room, small_text, Family::sans),
-                  Role::quiet));
+  scene.add(words({frame.title.x, frame.title.y + 26},
+                  fitted(totals_line(view), room, small_text, Family::sans), Role::quiet));
   scene.end();
 }
 

@@ -40,33 +40,9 @@ sim::TextChoice names_of(const TimelineView& view) {
   return out;
 }
 
-std::string name_of_barrier(const TimelineView& view, Unit unit, std::uint32_t object) {
-  if (unit == Unit::mbarrier && view.barriers().count(object)) {
-    return barrier_text(view.barriers(), object);
-  }
-  if (unit == Unit::mbarrier) return fmt::format("mbarrier at byte {} of shared memory", object);
-  return unit == Unit::cluster ? "the cluster's" : fmt::format("barrier {}", object);
-}
-
 std::string source_text(const sim::Record& record, std::uint32_t file, std::uint32_t line) {
   if (line == 0 || file >= record.sources.size()) return "";
   return fmt::format("{}:{}", record.sources[file], line);
-}
-
-void add_place(const TimelineView& view, std::uint32_t pc, Lines& out) {
-  const sim::Record& record = view.record();
-  if (pc >= record.lines.size()) return;
-  const sim::RecordedLine& line = record.lines[pc];
-  out.emplace_back("instruction", sim::text(line));
-  const std::string inner = source_text(record, line.file, line.line);
-  const std::string outer = source_text(record, line.caller_file, line.caller_line);
-  if (!outer.empty() && outer != inner) {
-    out.emplace_back("source", outer);
-    out.emplace_back("inlined from", inner);
-  } else if (!inner.empty()) {
-    out.emplace_back("source", inner);
-  }
-  out.emplace_back("PTX line", fmt::format("{}", line.ptx_line));
 }
 
 void add_times(const TimelineView& view, const Event& event, Lines& out) {
@@ -127,18 +103,6 @@ void add_amount(const Event& event, Unit unit, Lines& out) {
   }
 }
 
-std::string row_name(const TimelineView& view, const Event& event) {
-  const sim::Track& track = view.record().tracks[event.track];
-  const std::string name = view.title_of({false, event.track});
-  if (track.unit != Unit::warp) return name;
-  for (const sim::Role& role : view.roles()) {
-    if (view.roles().size() > 1 && std::count(role.warps.begin(), role.warps.end(), track.index)) {
-      return fmt::format("{} ({})", name, role.name);
-    }
-  }
-  return name;
-}
-
 std::string percent(double share) {
   return fmt::format("{:.1f}%", 100 * share);
 }
@@ -177,6 +141,52 @@ void add_shares(const TimelineView& view, const std::vector<sim::TrackId>& track
 }
 
 }  // namespace
+
+std::string name_of_barrier(const TimelineView& view, Unit unit, std::uint32_t object) {
+  if (unit == Unit::mbarrier && view.barriers().count(object)) {
+    return barrier_text(view.barriers(), object);
+  }
+  if (unit == Unit::mbarrier) return fmt::format("mbarrier at byte {} of shared memory", object);
+  return unit == Unit::cluster ? "the cluster's" : fmt::format("barrier {}", object);
+}
+
+Lines place_lines(const TimelineView& view, std::uint32_t pc) {
+  Lines out;
+  const sim::Record& record = view.record();
+  if (pc >= record.lines.size()) return out;
+  const sim::RecordedLine& line = record.lines[pc];
+  out.emplace_back("instruction", sim::text(line));
+  const std::string inner = source_text(record, line.file, line.line);
+  const std::string outer = source_text(record, line.caller_file, line.caller_line);
+  if (!outer.empty() && outer != inner) {
+    out.emplace_back("source", outer);
+    out.emplace_back("inlined from", inner);
+  } else if (!inner.empty()) {
+    out.emplace_back("source", inner);
+  }
+  out.emplace_back("PTX line", fmt::format("{}", line.ptx_line));
+  return out;
+}
+
+std::string row_name(const TimelineView& view, sim::TrackId id) {
+  const sim::Track& track = view.record().tracks[id];
+  const std::string name = view.title_of({false, id});
+  if (track.unit != Unit::warp) return name;
+  for (const sim::Role& role : view.roles()) {
+    if (view.roles().size() > 1 && std::count(role.warps.begin(), role.warps.end(), track.index)) {
+      return fmt::format("{} ({})", name, role.name);
+    }
+  }
+  return name;
+}
+
+std::string totals_line(const TimelineView& view) {
+  const sim::Record& record = view.record();
+  std::string line = cycles_text(view, view.end());
+  if (const std::string time = text(view.statistics().time()); !time.empty()) line += ": " + time;
+  if (!record.device.name.empty() && view.known_time()) line += ", on " + record.device.name;
+  return line + fmt::format("; {} events", grouped(record.events.size()));
+}
 
 std::string cycles_text(const TimelineView& view, double cycles) {
   const std::string number = whole(cycles);
@@ -233,7 +243,7 @@ Lines inspect(const TimelineView& view, EventId id) {
   const Event event = record.events[id];
   const Unit unit = record.tracks[event.track].unit;
   out.emplace_back("event", fmt::format("{}, {}", id, sim::name_of(event.kind)));
-  out.emplace_back("row", row_name(view, event));
+  out.emplace_back("row", row_name(view, event.track));
   out.emplace_back("what", sim::description(record, event, names_of(view)));
   add_times(view, event, out);
   add_amount(event, unit, out);
@@ -278,7 +288,9 @@ Lines inspect(const TimelineView& view, EventId id) {
   }
   const bool has_pc = event.kind == EventKind::run || event.kind == EventKind::wait ||
                       event.kind == EventKind::operation;
-  if (has_pc) add_place(view, event.pc, out);
+  if (has_pc) {
+    for (auto& line : place_lines(view, event.pc)) out.push_back(std::move(line));
+  }
   if (event.kind == EventKind::run && event.until < record.lines.size()) {
     out.emplace_back("up to", sim::text(record.lines[event.until]));
   }
@@ -303,7 +315,7 @@ Lines inspect(const TimelineView& view, const sim::Span& span, TimelinePlace pla
 std::string sentence_of(const TimelineView& view, EventId id) {
   if (id >= view.record().events.size()) return "";
   const Event event = view.record().events[id];
-  return fmt::format("{}: {}", row_name(view, event),
+  return fmt::format("{}: {}", row_name(view, event.track),
                      sim::description(view.record(), event, names_of(view)));
 }
 

@@ -18,6 +18,15 @@ std::string seconds_text(const TimelineView& view, double cycles);
 // "1200", "1.2us", "300ns", "0.01ms" in cycles. Refused: no number, or a time where none is known.
 Outcome<double> cycles_in(const TimelineView& view, std::string_view text);
 
+// "12,345 cycles: 6.31 us, on NVIDIA B200; 1,024 events".
+std::string totals_line(const TimelineView& view);
+// "CTA 0 warp 4 (products)": a track for who sees no more of the timeline.
+std::string row_name(const TimelineView& view, sim::TrackId track);
+// "full[0] (byte 98304)", "mbarrier at byte 16 of shared memory", "barrier 1": `unit` says what.
+std::string name_of_barrier(const TimelineView& view, sim::Unit unit, std::uint32_t object);
+// The instruction, and where it is in source and PTX.
+Lines place_lines(const TimelineView& view, std::uint32_t pc);
+
 // Every number of an event with its name.
 Lines inspect(const TimelineView& view, sim::EventId event);
 Lines inspect(const TimelineView& view, const sim::Span& span, TimelinePlace place);
