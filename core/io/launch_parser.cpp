@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <limits>
 
 #include "core/io/launch_file.h"
 #include "core/io/launch_objects.h"
@@ -11,8 +10,6 @@
 namespace tilescope {
 namespace {
 
-constexpr std::int64_t most_int32 = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t most_int64 = std::numeric_limits<std::int64_t>::max();
 // PTX ISA "Kernel Function Parameters": up to 32,764 bytes from sm_70 and PTX 8.1 on.
 constexpr std::int64_t most_parameter_bytes = 32764;
 
