@@ -1,7 +1,7 @@
 // Launch file text -> LaunchFile. core/io/launch_file.h shows the format.
 #include <algorithm>
-#include <array>
 #include <cstring>
+#include <limits>
 
 #include "core/io/launch_file.h"
 #include "core/io/launch_objects.h"
