@@ -216,6 +216,24 @@ def test_numbers_constants_none_and_a_stream():
     assert (x == 7 + y).all()
 
 
+def test_a_shape_of_symbols_takes_numbers():
+    @cute.kernel
+    def kernel(x: cute.Tensor, many: cutlass.Int64, by: cutlass.Int32):
+        i = cute.arch.thread_idx()[0]
+        if i < many:
+            x[i] = x[i] + by
+
+    @cute.jit
+    def host(x: cute.Tensor, shape: tuple[int, int, int]):
+        kernel(x, shape[0], shape[1] * shape[2]).launch(grid=[1, 1, 1], block=[32, 1, 1])
+
+    x = np.zeros(32, np.float32)
+    one = ts.cute.compile(host, x, (cute.sym_int64(), cute.sym_int32(), 2), target="sm_90a")
+    for i, many in enumerate((7, 10), 1):
+        one(x, (many, i, 2))
+    assert (x[:7] == 6).all() and (x[7:10] == 4).all() and not x[10:].any()
+
+
 def test_a_constant_may_be_a_type():
     @cute.kernel
     def kernel(x: cute.Tensor, kind: cutlass.Constexpr):

@@ -165,6 +165,9 @@ class Call:
         self.pointers, self.memory, self.kept = pointers, memory, kept
 
 
+NUMBERS = {"Numeric", "SymInt"}  # CuTeDSL's: with a value, and one that an example of a shape leaves open
+
+
 def kind_of(value):
     """What a host function takes a value for, in words; of a tuple, a tuple of these."""
     if value is None:
@@ -178,7 +181,8 @@ def kind_of(value):
         return "a pointer"
     if name in ("CUstream", "_FakeStream"):
         return "a stream"
-    if isinstance(value, (int, float)) or is_number(value) or any(each.__name__ == "Numeric" for each in type(value).__mro__):
+    if isinstance(value, (int, float)) or is_number(value) or not NUMBERS.isdisjoint(
+            each.__name__ for each in type(value).__mro__):
         return "a number"
     return f"a {name}"
 
@@ -194,7 +198,7 @@ class Slots:
         examples = self.execution.original_signature.bind_partial(*args, **words)
         examples.apply_defaults()
         self.examples = {name: kind_of(examples.arguments[name]) for name in self.names if name in examples.arguments}
-        self.slots, self.defaults, self.numbers = {}, {}, {}
+        self.slots, self.defaults, self.numbers, self.symbols = {}, {}, {}, {}
         for name in self.names:
             value = examples.arguments.get(name)
             if is_tensor(value) or type(value).__name__ == "_FakeTensor":
@@ -203,6 +207,8 @@ class Slots:
                 self.defaults[name] = _stream()
             elif type(value) in (bool, int, float):
                 self.numbers[name] = type(value)
+            elif isinstance(value, (tuple, list)) or type(value).__name__ == "SymInt":
+                self.symbols[name] = symbols_of(value)
 
     def bound(self, args, words, given_memory):
         """A Call; `given_memory`: arrays by name that it reaches, too. Error: the arguments do not fit."""
@@ -245,7 +251,24 @@ class Slots:
             if number(value) != value:
                 raise _tilescope.Error(f"{name}={value!r}, and the function is compiled for one of type {number.__name__}.")
             value = number(value)
+        return with_symbols(value, self.symbols.get(name))
+
+
+def symbols_of(value):
+    """The bits of each symbol in an example of a shape: in tuples as that is, None where none is."""
+    if isinstance(value, (tuple, list)):
+        return [symbols_of(each) for each in value]
+    return value.width if type(value).__name__ == "SymInt" else None
+
+
+def with_symbols(value, bits):
+    """A shape whose numbers are of the types that the symbols were; CuTeDSL takes every int of Python's for an Int32."""
+    if isinstance(bits, list):
+        return tuple(map(with_symbols, value, bits)) if any(bits) else value
+    if bits is None or not isinstance(value, int):
         return value
+    import cutlass
+    return (cutlass.Int64 if bits == 64 else cutlass.Int32)(value)
 
 
 def _said(kind):
