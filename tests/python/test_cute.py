@@ -319,6 +319,29 @@ def test_maps_that_host_code_asks_the_driver_for_are_those_of_a_driver():
     assert seen == 75
 
 
+def test_kernels_have_the_names_of_their_functions_where_these_are_free():
+    @cute.kernel
+    def add(x: cute.Tensor):  # as an instruction of PTX
+        x[cute.arch.thread_idx()[0]] = 1.0
+
+    @cute.kernel
+    def add_more(x: cute.Tensor):
+        i = cute.arch.thread_idx()[0]
+        x[i] = x[i] + i
+
+    @cute.jit
+    def host(x: cute.Tensor):
+        add(x).launch(grid=[1, 1, 1], block=[32, 1, 1])
+        add_more(x).launch(grid=[1, 1, 1], block=[32, 1, 1])
+
+    x = np.zeros(32, np.float32)
+    one = ts.cute.compile(host, x, target="sm_90a")
+    one(x)
+    assert (x == 1 + np.arange(32)).all()
+    names = [run.kernel for run in one.runs]
+    assert names[0].startswith("kernel_cutlass_add_") and names[1] == "add_more"
+
+
 # ---- Settings -----------------------------------------------------------------------------------
 
 
