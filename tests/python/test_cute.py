@@ -449,6 +449,7 @@ def test_arguments_of_another_kind_are_told():
         (lambda: without(x, 1.0, 1, None, None), "stream is None, and a stream is what"),
         (lambda: without(x, "1", 1, None, stream), "by is a str, and a number is what"),
         (lambda: without(x, 1.0, 1.5, None, stream), "shift=1.5, and the function is compiled for one of type int"),
+        (lambda: without(x, 1.0, float("inf"), None, stream), "shift=inf, and the function is compiled for one of type int"),
         (lambda: twice((x,), 1.0), r"pair is .a tensor., and .a tensor, a tensor. is what"),
         (lambda: twice((x, 3), 1.0), r"pair is .a tensor, a number., and .a tensor, a tensor. is what"),
         (lambda: twice(x, 1.0), "pair is a tensor, and .a tensor, a tensor. is what"),

@@ -35,7 +35,8 @@ def with_short_names(ptx, prefix):
              for name in long}
     taken = set(re.findall(r"[\w$]+", re.sub(r'"[^"]*"', "", ptx)))
     chosen = list(short.values())
-    short = {name: each if each and chosen.count(each) == 1 and each not in taken else name for name, each in short.items()}
+    short = {name: each if each and chosen.count(each) == 1 and each not in taken else name
+             for name, each in short.items()}
     for name in sorted(long, key=len, reverse=True):
         ptx = ptx.replace(name, short[name])
     return ptx, short

@@ -42,10 +42,10 @@ def compile(function, *args, target="sm_100a", options="", **words):
     """
     cute = _imported()
     if target not in TARGETS:
-        raise _tilescope.Error(f"target={target!r}: {', '.join(TARGETS)} are what CuTeDSL's kernels are compiled for here.")
+        raise _tilescope.Error(f"target={target!r}: {', '.join(TARGETS)} are what CuTeDSL's kernels are compiled for.")
     options = options or ""
     if not isinstance(options, str):
-        raise _tilescope.Error(f"options={options!r}: CuTeDSL's options as a text are needed, such as \"--opt-level 2\".")
+        raise _tilescope.Error(f"options={options!r}: CuTeDSL's options as a text are needed, \"--opt-level 2\" say.")
     if "--gpu-arch" in options:
         raise _tilescope.Error(f"options={options!r}: target= says the chip, such as target=\"sm_90a\".")
     settings, words = _settings(function, words)
@@ -57,7 +57,8 @@ def compile(function, *args, target="sm_100a", options="", **words):
     options = " ".join(word for word in options.split() if word != "--enable-tvm-ffi")
     with tempfile.TemporaryDirectory(prefix="tilescope-cute-") as folder, _prepared(cute):
         kept = options if "--dump-dir" in options else f"{options} --dump-dir {folder}"
-        made = cute.compile(function, *args, options=f"--gpu-arch {target} --generate-line-info --keep-ptx {kept}", **words)
+        options = f"--gpu-arch {target} --generate-line-info --keep-ptx {kept}"
+        made = cute.compile(function, *args, options=options, **words)
         if not hasattr(made, "execution_args"):
             raise _tilescope.Error("ts.cute needs nvidia-cutlass-dsl 4.5 or later, and an older one is installed: "
                                    "`pip install -U nvidia-cutlass-dsl`.")
