@@ -1,6 +1,7 @@
 """CuTeDSL's kernels on the simulator: ours (cute_kernels.py), compiled by nvidia-cutlass-dsl and compared with NumPy;
 what host functions are given; reports with the line of the source; wrong uses."""
 
+import ctypes
 import gc
 import importlib.util
 import pathlib
@@ -149,6 +150,31 @@ def test_tensors_of_cutedsl_are_taken_as_they_are():
     c[:] = 0
     mixed(a, b, c)
     assert (c == a + b).all()
+
+
+MARKS = {
+    "fixed": lambda tensor: tensor,
+    "dynamic": lambda tensor: tensor.mark_layout_dynamic(),
+    "compact, first": lambda tensor: tensor.mark_compact_shape_dynamic(0),
+    "compact, last": lambda tensor: tensor.mark_compact_shape_dynamic(2, divisibility=2),
+    "compact, both": lambda tensor: tensor.mark_compact_shape_dynamic(0).mark_compact_shape_dynamic(2),
+}
+
+
+@pytest.mark.parametrize("narrow", (False, True))
+@pytest.mark.parametrize("mark", MARKS)
+def test_arrays_are_packed_as_cutedsl_packs_its_tensors(mark, narrow):
+    from tilescope._cute_arguments import Slot
+
+    def numbers(struct):
+        values = [getattr(struct, name) for name, _ in struct._fields_]
+        return [n for each in values for n in (numbers(each) if isinstance(each, ctypes.Structure) else [each])]
+
+    for array in (np.zeros((4, 6, 8), np.float32), np.zeros((8, 6, 4), np.float16).transpose(2, 1, 0)):
+        tensor = MARKS[mark](from_dlpack(array, use_32bit_stride=narrow))
+        struct = Slot("x", tensor).packed(array).struct
+        wanted = type(struct).from_address(tensor.__c_pointers__()[0])
+        assert numbers(struct) == numbers(wanted) and numbers(struct)[0] == array.ctypes.data
 
 
 def test_outputs_outlive_the_arrays():
