@@ -275,6 +275,17 @@ def test_a_constant_may_be_a_type():
     ts.cute.compile(host, x, cutlass.Float16, target="sm_90a")(x)
     assert (x == want).all()
 
+    @cute.jit
+    def other(x: cute.Tensor, kind: type[cutlass.Numeric], by: cutlass.Int32):
+        kernel(x, kind).launch(grid=[by, 1, 1], block=[32, 1, 1])
+
+    x = np.linspace(0, 3, 32, dtype=np.float32)
+    one = ts.cute.compile(other, x, cutlass.Float16, 1, target="sm_90a")
+    one(x, cutlass.Float16, 1)
+    assert (x == want).all()
+    with pytest.raises(ts.Error, match="kind is the type BFloat16, and the type Float16 is what"):
+        one(x, cutlass.BFloat16, 1)
+
 
 def test_a_tuple_of_tensors_and_two_launches():
     x, y = normal(32), normal(32)

@@ -179,6 +179,8 @@ def kind_of(value):
     if isinstance(value, (tuple, list)):
         return tuple(map(kind_of, value))
     name = type(value).__name__
+    if isinstance(value, type):
+        return f"the type {value.__name__}"
     if is_array(value) or is_tensor(value) or name == "_FakeTensor":
         return "a tensor"
     if hasattr(type(value), "__tvm_ffi_opaque_ptr__") or hasattr(value, "_python_pointer_address_arg"):
@@ -250,6 +252,8 @@ class Slots:
             raise _tilescope.Error(f"{name} is {_said(given)}, and {wanted} is what the function is compiled for.")
         if slot is not None:
             return slot.packed(value) if is_array(value) else slot.checked(value)
+        if isinstance(value, type):
+            return None  # as a constant: nothing is packed
         number = self.numbers.get(name)
         # A type is what CuTeDSL makes of the number where none is annotated: another type would be other bits.
         if number and type(value) is not number and type(value) in (bool, int, float):
