@@ -3,7 +3,9 @@ what host functions are given; reports with the line of the source; wrong uses."
 
 import ctypes
 import gc
+import importlib.metadata
 import importlib.util
+import os
 import pathlib
 import subprocess
 import sys
@@ -392,14 +394,33 @@ def test_settings_are_those_of_a_launch():
     assert ".target sm_90a" in one.ptx and one.module is not None
 
 
+MARKED = """
+import numpy as np, pytest, tilescope as ts
+import cute_kernels as kernels
+
 @pytest.mark.tilescope(strict=True, schedules=2)
-def test_the_mark_of_pytest_sees_launches(tilescope_runs):
-    a, b = normal(64, 96), np.zeros((96, 64), np.float32)
-    compiled("transpose", a, b)(a, b)
-    assert len(tilescope_runs) == 1 and tilescope_runs[0].reports == []
-    with pytest.raises(ts.Hazard):
-        compiled("transpose", a, b, waits=False)(a, b)
-    assert len(tilescope_runs) == 2
+@pytest.mark.parametrize("waits", (True, False))
+def test_it(waits, tilescope_runs):
+    a, b = np.ones((64, 96), np.float32), np.zeros((96, 64), np.float32)
+    transpose = ts.cute.compile(kernels.transpose, a, b, target="sm_90a", waits=waits)
+    try:
+        transpose(a, b)
+    finally:
+        assert len(tilescope_runs) == 1 and bool(tilescope_runs[0].reports) != waits
+"""
+
+
+def test_the_mark_of_pytest_sees_launches(tmp_path):
+    (tmp_path / "test_it.py").write_text(MARKED)
+    installed = any(each.value == "tilescope.pytest_plugin" for each in importlib.metadata.entry_points(group="pytest11"))
+    plugin = [] if installed else ["-p", "tilescope.pytest_plugin"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *plugin, "test_it.py"]
+    path = os.pathsep.join([str(SOURCE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}
+    )
+    assert "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr
+    assert f"cute_kernels.py:{line_of('a race')} " in done.stdout and "test_it[False]" in done.stdout
 
 
 def test_names_of_older_releases_are_there_only_while_it_compiles():

@@ -138,6 +138,7 @@ class Driver:
     # -- Launches
 
     def _cudaLaunchKernelEx(self, configuration, kernel, arguments):
+        __tracebackhide__ = True  # a test fails where it calls the host function
         about = Configuration.from_address(configuration)
         cluster = None
         for attribute in about.attributes[: about.count]:
@@ -146,9 +147,11 @@ class Driver:
         self.launch(kernel, tuple(about.grid), tuple(about.block), about.shared, cluster, arguments)
 
     def _cudaLaunchKernel(self, kernel, x, y, z, bx, by, bz, arguments, shared, stream):
+        __tracebackhide__ = True
         self.launch(kernel, (x, y, z), (bx, by, bz), shared, None, arguments)
 
     def launch(self, kernel, grid, block, shared, cluster, arguments):
+        __tracebackhide__ = True
         name = self.kernels[kernel - 1]
         sizes = [size for _, _, size in self.module.parameters(name)]
         places = (Pointer * len(sizes)).from_address(arguments) if sizes else []
@@ -187,6 +190,7 @@ def _callback(name):
     code, through which none can go."""
 
     def called(*arguments):
+        __tracebackhide__ = True
         driver = _now.driver
         if driver.failed is not None:
             return LAUNCH_FAILED
