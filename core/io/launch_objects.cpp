@@ -2,13 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 namespace tilescope {
 namespace {
-
-constexpr std::int64_t most_int32 = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t most_int64 = std::numeric_limits<std::int64_t>::max();
 
 template <class T>
 std::vector<T> numbers(TomlReader& toml, const toml::table& table, std::string_view key,

@@ -3,6 +3,8 @@
 // core/io only.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <string>
 
 #include "core/io/toml_reader.h"
@@ -10,6 +12,9 @@
 #include "core/run/texture.h"
 
 namespace tilescope {
+
+constexpr std::int64_t most_int32 = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t most_int64 = std::numeric_limits<std::int64_t>::max();
 
 // `of`: "the tensormap of argument 2", for sentences.
 void only_of_tensor_map(TomlReader& toml, const toml::table& given, const std::string& of);

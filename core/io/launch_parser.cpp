@@ -1,6 +1,5 @@
 // Launch file text -> LaunchFile. core/io/launch_file.h shows the format.
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <limits>
 
@@ -11,8 +10,6 @@
 namespace tilescope {
 namespace {
 
-constexpr std::int64_t most_int32 = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t most_int64 = std::numeric_limits<std::int64_t>::max();
 // PTX ISA "Kernel Function Parameters": up to 32,764 bytes from sm_70 and PTX 8.1 on.
 constexpr std::int64_t most_parameter_bytes = 32764;
 

@@ -1,8 +1,11 @@
 """CuTeDSL's kernels on the simulator: ours (cute_kernels.py), compiled by nvidia-cutlass-dsl and compared with NumPy;
 what host functions are given; reports with the line of the source; wrong uses."""
 
+import ctypes
 import gc
+import importlib.metadata
 import importlib.util
+import os
 import pathlib
 import subprocess
 import sys
@@ -151,6 +154,31 @@ def test_tensors_of_cutedsl_are_taken_as_they_are():
     assert (c == a + b).all()
 
 
+MARKS = {
+    "fixed": lambda tensor: tensor,
+    "dynamic": lambda tensor: tensor.mark_layout_dynamic(),
+    "compact, first": lambda tensor: tensor.mark_compact_shape_dynamic(0),
+    "compact, last": lambda tensor: tensor.mark_compact_shape_dynamic(2, divisibility=2),
+    "compact, both": lambda tensor: tensor.mark_compact_shape_dynamic(0).mark_compact_shape_dynamic(2),
+}
+
+
+@pytest.mark.parametrize("narrow", (False, True))
+@pytest.mark.parametrize("mark", MARKS)
+def test_arrays_are_packed_as_cutedsl_packs_its_tensors(mark, narrow):
+    from tilescope._cute_arguments import Slot
+
+    def numbers(struct):
+        values = [getattr(struct, name) for name, _ in struct._fields_]
+        return [n for each in values for n in (numbers(each) if isinstance(each, ctypes.Structure) else [each])]
+
+    for array in (np.zeros((4, 6, 8), np.float32), np.zeros((8, 6, 4), np.float16).transpose(2, 1, 0)):
+        tensor = MARKS[mark](from_dlpack(array, use_32bit_stride=narrow))
+        struct = Slot("x", tensor).packed(array).struct
+        wanted = type(struct).from_address(tensor.__c_pointers__()[0])
+        assert numbers(struct) == numbers(wanted) and numbers(struct)[0] == array.ctypes.data
+
+
 def test_outputs_outlive_the_arrays():
     one = add()
     a = normal(100)
@@ -216,6 +244,24 @@ def test_numbers_constants_none_and_a_stream():
     assert (x == 7 + y).all()
 
 
+def test_a_shape_of_symbols_takes_numbers():
+    @cute.kernel
+    def kernel(x: cute.Tensor, many: cutlass.Int64, by: cutlass.Int32):
+        i = cute.arch.thread_idx()[0]
+        if i < many:
+            x[i] = x[i] + by
+
+    @cute.jit
+    def host(x: cute.Tensor, shape: tuple[int, int, int]):
+        kernel(x, shape[0], shape[1] * shape[2]).launch(grid=[1, 1, 1], block=[32, 1, 1])
+
+    x = np.zeros(32, np.float32)
+    one = ts.cute.compile(host, x, (cute.sym_int64(), cute.sym_int32(), 2), target="sm_90a")
+    for i, many in enumerate((7, 10), 1):
+        one(x, (many, i, 2))
+    assert (x[:7] == 6).all() and (x[7:10] == 4).all() and not x[10:].any()
+
+
 def test_a_constant_may_be_a_type():
     @cute.kernel
     def kernel(x: cute.Tensor, kind: cutlass.Constexpr):
@@ -230,6 +276,17 @@ def test_a_constant_may_be_a_type():
     want = x.astype(np.float16).astype(np.float32)
     ts.cute.compile(host, x, cutlass.Float16, target="sm_90a")(x)
     assert (x == want).all()
+
+    @cute.jit
+    def other(x: cute.Tensor, kind: type[cutlass.Numeric], by: cutlass.Int32):
+        kernel(x, kind).launch(grid=[by, 1, 1], block=[32, 1, 1])
+
+    x = np.linspace(0, 3, 32, dtype=np.float32)
+    one = ts.cute.compile(other, x, cutlass.Float16, 1, target="sm_90a")
+    one(x, cutlass.Float16, 1)
+    assert (x == want).all()
+    with pytest.raises(ts.Error, match="kind is the type BFloat16, and the type Float16 is what"):
+        one(x, cutlass.BFloat16, 1)
 
 
 def test_a_tuple_of_tensors_and_two_launches():
@@ -301,6 +358,29 @@ def test_maps_that_host_code_asks_the_driver_for_are_those_of_a_driver():
     assert seen == 75
 
 
+def test_kernels_have_the_names_of_their_functions_where_these_are_free():
+    @cute.kernel
+    def add(x: cute.Tensor):  # as an instruction of PTX
+        x[cute.arch.thread_idx()[0]] = 1.0
+
+    @cute.kernel
+    def add_more(x: cute.Tensor):
+        i = cute.arch.thread_idx()[0]
+        x[i] = x[i] + i
+
+    @cute.jit
+    def host(x: cute.Tensor):
+        add(x).launch(grid=[1, 1, 1], block=[32, 1, 1])
+        add_more(x).launch(grid=[1, 1, 1], block=[32, 1, 1])
+
+    x = np.zeros(32, np.float32)
+    one = ts.cute.compile(host, x, target="sm_90a")
+    one(x)
+    assert (x == 1 + np.arange(32)).all()
+    names = [run.kernel for run in one.runs]
+    assert names[0].startswith("kernel_cutlass_add_") and names[1] == "add_more"
+
+
 # ---- Settings -----------------------------------------------------------------------------------
 
 
@@ -314,14 +394,33 @@ def test_settings_are_those_of_a_launch():
     assert ".target sm_90a" in one.ptx and one.module is not None
 
 
+MARKED = """
+import numpy as np, pytest, tilescope as ts
+import cute_kernels as kernels
+
 @pytest.mark.tilescope(strict=True, schedules=2)
-def test_the_mark_of_pytest_sees_launches(tilescope_runs):
-    a, b = normal(64, 96), np.zeros((96, 64), np.float32)
-    compiled("transpose", a, b)(a, b)
-    assert len(tilescope_runs) == 1 and tilescope_runs[0].reports == []
-    with pytest.raises(ts.Hazard):
-        compiled("transpose", a, b, waits=False)(a, b)
-    assert len(tilescope_runs) == 2
+@pytest.mark.parametrize("waits", (True, False))
+def test_it(waits, tilescope_runs):
+    a, b = np.ones((64, 96), np.float32), np.zeros((96, 64), np.float32)
+    transpose = ts.cute.compile(kernels.transpose, a, b, target="sm_90a", waits=waits)
+    try:
+        transpose(a, b)
+    finally:
+        assert len(tilescope_runs) == 1 and bool(tilescope_runs[0].reports) != waits
+"""
+
+
+def test_the_mark_of_pytest_sees_launches(tmp_path):
+    (tmp_path / "test_it.py").write_text(MARKED)
+    installed = any(each.value == "tilescope.pytest_plugin" for each in importlib.metadata.entry_points(group="pytest11"))
+    plugin = [] if installed else ["-p", "tilescope.pytest_plugin"]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *plugin, "test_it.py"]
+    path = os.pathsep.join([str(SOURCE.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        command, cwd=tmp_path, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}
+    )
+    assert "1 failed, 1 passed" in done.stdout, done.stdout + done.stderr
+    assert f"cute_kernels.py:{line_of('a race')} " in done.stdout and "test_it[False]" in done.stdout
 
 
 def test_names_of_older_releases_are_there_only_while_it_compiles():
@@ -408,6 +507,7 @@ def test_arguments_of_another_kind_are_told():
         (lambda: without(x, 1.0, 1, None, None), "stream is None, and a stream is what"),
         (lambda: without(x, "1", 1, None, stream), "by is a str, and a number is what"),
         (lambda: without(x, 1.0, 1.5, None, stream), "shift=1.5, and the function is compiled for one of type int"),
+        (lambda: without(x, 1.0, float("inf"), None, stream), "shift=inf, and the function is compiled for one of type int"),
         (lambda: twice((x,), 1.0), r"pair is .a tensor., and .a tensor, a tensor. is what"),
         (lambda: twice((x, 3), 1.0), r"pair is .a tensor, a number., and .a tensor, a tensor. is what"),
         (lambda: twice(x, 1.0), "pair is a tensor, and .a tensor, a tensor. is what"),

@@ -14,8 +14,8 @@ from ._cute_memory import NUMPY, Reach, about_of, is_array, is_record, is_tensor
 
 
 def example(value):
-    """An argument to compile for. Tensors are said to be in a GPU's memory, as the kernels have them; of an array all of
-    the layout is dynamic but a stride of 1, as CuTeDSL has it by itself."""
+    """An argument to compile for. Tensors are said to be in a GPU's memory, as the kernels have them; of an array all
+    of the layout is dynamic but a stride of 1, as CuTeDSL has it by itself."""
     if is_array(value):
         return on_device(tensor_of(value).mark_layout_dynamic(), described(value))
     if is_tensor(value):
@@ -44,9 +44,9 @@ def tensor_of(array):
         tensor = from_dlpack(array)
         about_of(tensor)
     except Exception as error:
-        raise _tilescope.Error(f"{described(array)} cannot be a tensor of CuTeDSL's: {str(error).strip().rstrip('.')}. Raw "
-                               "bits of a type that NumPy lacks are an array of integers, whose tensor is given an "
-                               "element_type.") from None
+        why = str(error).strip().rstrip(".")
+        raise _tilescope.Error(f"{described(array)} cannot be a tensor of CuTeDSL's: {why}. Raw bits of a type that NumPy "
+                               "lacks are an array of integers, whose tensor is given an element_type.") from None
     return tensor
 
 
@@ -55,12 +55,13 @@ ON_CPU, ON_GPU = (1, 3, 13), 2
 
 
 def on_device(tensor, name):
-    """The tensor, whose memory is said to be a GPU's: to the compiler it is global memory then (cp.async takes no other).
-    Where it really is one it is refused."""
+    """The tensor, whose memory is said to be a GPU's: to the compiler it is global memory then (cp.async takes no
+    other). Where it really is one it is refused."""
     kind = _kind_of_memory(tensor)
     if kind is not None and not getattr(tensor, "_tilescope_device", False):
         if kind.value not in ON_CPU:
-            raise _tilescope.Error(f"{name} is in a GPU's memory, and the simulator has the CPU's: an array there is needed.")
+            raise _tilescope.Error(f"{name} is in a GPU's memory, and the simulator has the CPU's: an array there is "
+                                   "needed.")
         kind.value = ON_GPU
         tensor._tilescope_device = True
     return tensor
@@ -69,16 +70,19 @@ def on_device(tensor, name):
 def _kind_of_memory(tensor):
     """Where DLPack's tensor says what its memory is; None where it is in no capsule."""
     about_of(tensor)
-    capsule, api = tensor._dlpack_data, ctypes.pythonapi
+    capsule = tensor._dlpack_data
     if type(capsule).__name__ != "PyCapsule":
         return None
-    api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_char_p, [ctypes.py_object]
-    api.PyCapsule_GetPointer.restype, api.PyCapsule_GetPointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-    name = api.PyCapsule_GetName(capsule)
+    name = _capsule_name(capsule)
     # A DLManagedTensor begins with the tensor, a DLManagedTensorVersioned with 32 bytes before it; the tensor with the
     # address of its memory.
     begin = 32 if name.endswith(b"_versioned") else 0
-    return ctypes.c_int32.from_address(api.PyCapsule_GetPointer(capsule, name) + begin + 8)
+    return ctypes.c_int32.from_address(_capsule_pointer(capsule, name) + begin + 8)
+
+
+_capsule_name = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName", ctypes.pythonapi))
+_capsule_pointer = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_GetPointer", ctypes.pythonapi))
 
 
 def described(value):
@@ -129,8 +133,8 @@ class Slot:
             fits = fits and all(free or int(fixed) == n for (fixed, free), n in zip(part, have))
         if not fits:
             numbers = "):(".join(",".join(map(str, part)) for part in (shape, stride))
-            raise _tilescope.Error(f"{self.name} is {kind.__name__} ({numbers}), and the function is compiled for {self}: "
-                                   "one like that is needed, or another ts.cute.compile.")
+            raise _tilescope.Error(f"{self.name} is {kind.__name__} ({numbers}), and the function is compiled for "
+                                   f"{self}: one like that is needed, or another ts.cute.compile.")
         if address % self.align:
             raise _tilescope.Error(f"{self.name} begins at {address:#x}, and the function is compiled for an alignment "
                                    f"of {self.align} bytes: ts.cute.aligned(array, {self.align}) is a copy that has it.")
@@ -165,6 +169,9 @@ class Call:
         self.pointers, self.memory, self.kept = pointers, memory, kept
 
 
+NUMBERS = {"Numeric", "SymInt"}  # CuTeDSL's: with a value, and one that an example of a shape leaves open
+
+
 def kind_of(value):
     """What a host function takes a value for, in words; of a tuple, a tuple of these."""
     if value is None:
@@ -172,13 +179,16 @@ def kind_of(value):
     if isinstance(value, (tuple, list)):
         return tuple(map(kind_of, value))
     name = type(value).__name__
+    if isinstance(value, type):
+        return f"the type {value.__name__}"
     if is_array(value) or is_tensor(value) or name == "_FakeTensor":
         return "a tensor"
     if hasattr(type(value), "__tvm_ffi_opaque_ptr__") or hasattr(value, "_python_pointer_address_arg"):
         return "a pointer"
     if name in ("CUstream", "_FakeStream"):
         return "a stream"
-    if isinstance(value, (int, float)) or is_number(value) or any(each.__name__ == "Numeric" for each in type(value).__mro__):
+    if isinstance(value, (int, float)) or is_number(value) or not NUMBERS.isdisjoint(
+            each.__name__ for each in type(value).__mro__):
         return "a number"
     return f"a {name}"
 
@@ -188,13 +198,13 @@ class Slots:
 
     def __init__(self, made, args, words):
         self.execution = made.execution_args
-        self.workspaces = getattr(made, "total_added_arguments", 0)  # which an extension of CuTe's adds behind the others
+        self.workspaces = getattr(made, "total_added_arguments", 0)  # which CuTe's extension adds behind the others
         self.signature = self.execution.signature
         self.names = list(self.signature.parameters)
         examples = self.execution.original_signature.bind_partial(*args, **words)
         examples.apply_defaults()
         self.examples = {name: kind_of(examples.arguments[name]) for name in self.names if name in examples.arguments}
-        self.slots, self.defaults, self.numbers = {}, {}, {}
+        self.slots, self.defaults, self.numbers, self.symbols = {}, {}, {}, {}
         for name in self.names:
             value = examples.arguments.get(name)
             if is_tensor(value) or type(value).__name__ == "_FakeTensor":
@@ -203,13 +213,16 @@ class Slots:
                 self.defaults[name] = _stream()
             elif type(value) in (bool, int, float):
                 self.numbers[name] = type(value)
+            elif isinstance(value, (tuple, list)) or type(value).__name__ == "SymInt":
+                self.symbols[name] = symbols_of(value)
 
     def bound(self, args, words, given_memory):
         """A Call; `given_memory`: arrays by name that it reaches, too. Error: the arguments do not fit."""
         takes = f"The host function takes ({', '.join(self.names)}), without what is constexpr"
         added = tuple(map(example, args[len(self.names):] if self.workspaces else ()))
         if len(added) != self.workspaces:
-            raise _tilescope.Error(f"{takes}, and {self.workspaces} workspaces behind these: {len(added)} of them are given.")
+            raise _tilescope.Error(f"{takes}, and {self.workspaces} workspaces behind these: {len(added)} of them are "
+                                   "given.")
         args = args[:len(args) - len(added)]
         try:
             bound = self.signature.bind_partial(*args, **words)
@@ -239,13 +252,37 @@ class Slots:
             raise _tilescope.Error(f"{name} is {_said(given)}, and {wanted} is what the function is compiled for.")
         if slot is not None:
             return slot.packed(value) if is_array(value) else slot.checked(value)
+        if isinstance(value, type):
+            return None  # as a constant: nothing is packed
         number = self.numbers.get(name)
         # A type is what CuTeDSL makes of the number where none is annotated: another type would be other bits.
         if number and type(value) is not number and type(value) in (bool, int, float):
-            if number(value) != value:
-                raise _tilescope.Error(f"{name}={value!r}, and the function is compiled for one of type {number.__name__}.")
-            value = number(value)
+            try:
+                cast = number(value)
+            except (OverflowError, ValueError):  # infinity, NaN
+                cast = None
+            if cast != value:
+                raise _tilescope.Error(f"{name}={value!r}, and the function is compiled for one of type "
+                                       f"{number.__name__}.")
+            value = cast
+        return with_symbols(value, self.symbols.get(name))
+
+
+def symbols_of(value):
+    """The bits of each symbol in an example of a shape: in tuples as that is, None where none is."""
+    if isinstance(value, (tuple, list)):
+        return [symbols_of(each) for each in value]
+    return value.width if type(value).__name__ == "SymInt" else None
+
+
+def with_symbols(value, bits):
+    """A shape whose numbers are of the symbols' types; CuTeDSL takes every int of Python's for an Int32."""
+    if isinstance(bits, list):
+        return tuple(map(with_symbols, value, bits)) if any(bits) else value
+    if bits is None or not isinstance(value, int):
         return value
+    import cutlass
+    return (cutlass.Int64 if bits == 64 else cutlass.Int32)(value)
 
 
 def _said(kind):

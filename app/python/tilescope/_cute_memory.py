@@ -96,8 +96,8 @@ class Reach:
 
     def add_pointed(self, name, address):
         if address and not self.add_found(address, name):
-            raise _tilescope.Error(f"{name} points to {address:#x}, and no array in sight of this call holds that address: "
-                                   "memory={\"name\": array} says which does.")
+            raise _tilescope.Error(f"{name} points to {address:#x}, and no array in sight of this call holds that "
+                                   "address: memory={\"name\": array} says which does.")
 
     def add_found(self, address, name=None):
         """Adds the array that holds an address, if one in sight does; else answers False."""

@@ -42,13 +42,13 @@ def encoded_map(kind, address, dims, strides, box, steps, interleave, swizzle, p
     Error: a type or swizzle whose bits are not known.
     """
     if kind not in MAP_TYPES or swizzle > 3:
-        raise _tilescope.Error(f"cuTensorMapEncodeTiled of the CUtensorMapDataType {kind} with swizzle {swizzle}: types 0 to 13 "
-                               "and swizzles 0 to 3 are those that ts.cute encodes.")
+        raise _tilescope.Error(f"cuTensorMapEncodeTiled of the CUtensorMapDataType {kind} with swizzle {swizzle}: types 0 "
+                               "to 13 and swizzles 0 to 3 are those that ts.cute encodes.")
     wide = [stride >> 4 for stride in strides] + [0] * (5 - len(dims))
     words = [0] * 16
     words[0] = address or 0
-    words[1] = (len(dims) - 1 << 4 | MAP_TYPES[kind] << 7 | interleave << 11 | swizzle << 13 | oob << 15 | (kind in (11, 12)) << 16
-                | promotion << 17)
+    words[1] = (len(dims) - 1 << 4 | MAP_TYPES[kind] << 7 | interleave << 11 | swizzle << 13 | oob << 15
+                | (kind in (11, 12)) << 16 | promotion << 17)
     for i, stride in enumerate(wide):
         words[(3 + i) // 2] |= (stride & 0xFFFFFFFF) << 32 * ((3 + i) % 2)
         words[3] |= (stride >> 32 & 15) << 32 + 4 * i
@@ -123,21 +123,22 @@ class Driver:
 
     # -- Tensor maps, where host code does not write them itself
 
-    def _cuTensorMapEncodeTiled(self, to, kind, rank, address, dims, strides, box, steps, interleave, swizzle, promotion, oob):
+    def _cuTensorMapEncodeTiled(self, to, kind, rank, address, dims, strides, box, steps, *how):
         def numbers(type, at, count):
             return tuple((type * count).from_address(at)) if count else ()
 
-        bits = encoded_map(kind, address, numbers(ctypes.c_uint64, dims, rank), numbers(ctypes.c_uint64, strides, rank - 1),
-                           numbers(Unsigned, box, rank), numbers(Unsigned, steps, rank), interleave, swizzle, promotion, oob)
+        bits = encoded_map(kind, address, numbers(Size, dims, rank), numbers(Size, strides, rank - 1),
+                           numbers(Unsigned, box, rank), numbers(Unsigned, steps, rank), *how)
         ctypes.memmove(to, bits, len(bits))
 
     def cuda_dialect_assert_success(self, error):
         if error:
-            raise _tilescope.Error(f"The host function of CuTeDSL asserts success of a call that answers CUDA's error {error}.")
+            raise _tilescope.Error(f"The host function asserts success of a call that answers CUDA's error {error}.")
 
     # -- Launches
 
     def _cudaLaunchKernelEx(self, configuration, kernel, arguments):
+        __tracebackhide__ = True  # a test fails where it calls the host function
         about = Configuration.from_address(configuration)
         cluster = None
         for attribute in about.attributes[: about.count]:
@@ -146,9 +147,11 @@ class Driver:
         self.launch(kernel, tuple(about.grid), tuple(about.block), about.shared, cluster, arguments)
 
     def _cudaLaunchKernel(self, kernel, x, y, z, bx, by, bz, arguments, shared, stream):
+        __tracebackhide__ = True
         self.launch(kernel, (x, y, z), (bx, by, bz), shared, None, arguments)
 
     def launch(self, kernel, grid, block, shared, cluster, arguments):
+        __tracebackhide__ = True
         name = self.kernels[kernel - 1]
         sizes = [size for _, _, size in self.module.parameters(name)]
         places = (Pointer * len(sizes)).from_address(arguments) if sizes else []
@@ -187,13 +190,14 @@ def _callback(name):
     code, through which none can go."""
 
     def called(*arguments):
+        __tracebackhide__ = True
         driver = _now.driver
         if driver.failed is not None:
             return LAUNCH_FAILED
         try:
             if name not in TYPES:
-                raise _tilescope.Error(f"The host function calls {name.lstrip('_')}, which ts.cute has not: launches, tensor "
-                                       "maps and what a chip is are there.")
+                raise _tilescope.Error(f"The host function calls {name.lstrip('_')}, which ts.cute has not: launches, "
+                                       "tensor maps and what a chip is are there.")
             getattr(driver, name)(*arguments)
         except BaseException as error:  # Ctrl-C too
             driver.failed = error
@@ -207,7 +211,7 @@ _callbacks = {}  # they must outlive every program
 
 
 class Program:
-    """The host code of what cute.compile() has made, ready to be called. `names`: of kernels, in the driver's module."""
+    """The host code of what cute.compile() has made, ready to be called. `names`: of its kernels, in the module."""
 
     def __init__(self, made, names):
         from cutlass._mlir.execution_engine import ExecutionEngine
@@ -217,9 +221,9 @@ class Program:
         self.engine = made.engine = ExecutionEngine(made.ir_module, 2, [])
         for name, count in functions.items():
             if count is None and name.startswith(("_cu", "cuda_dialect_")):
-                callback = _callbacks.setdefault(name, None) or _callback(name)
-                _callbacks[name] = callback
-                self.engine.raw_register_runtime(name, ctypes.cast(callback, Pointer))
+                if name not in _callbacks:
+                    _callbacks[name] = _callback(name)
+                self.engine.raw_register_runtime(name, ctypes.cast(_callbacks[name], Pointer))
         self.entry = self._function("_mlir_ciface_" + made.function_name)
         self.takes = functions[made.function_name]
 
@@ -236,7 +240,7 @@ class Program:
     def _function(self, name):
         address = self.engine.raw_lookup(name)
         if not address:
-            raise _tilescope.Error(f"CuTeDSL's host code has no {name}: nvidia-cutlass-dsl 4.8 is what ts.cute knows.")
+            raise _tilescope.Error(f"CuTeDSL's host code has no {name}: nvidia-cutlass-dsl 4.5 to 4.8 are what ts.cute knows.")
         return ctypes.CFUNCTYPE(None, Pointer)(address)
 
     def _call(self, function, pointers):
@@ -250,8 +254,8 @@ class Program:
         """The host function, with pointers to its packed arguments. What its launches raise is raised."""
         __tracebackhide__ = True
         if len(pointers) != self.takes:
-            raise _tilescope.Error(f"The host function takes {self.takes} packed arguments, and {len(pointers)} are given: each "
-                                   "argument is to be of the kind that it was compiled for.")
+            raise _tilescope.Error(f"The host function takes {self.takes} packed arguments, and {len(pointers)} are given: "
+                                   "each argument is to be of the kind that it was compiled for.")
         before = getattr(_now, "driver", None)
         _now.driver, driver.names = driver, self.names
         try:
@@ -266,7 +270,7 @@ class Program:
             finally:
                 driver.failed = failed = None  # its traceback has this frame
         if result:
-            raise _tilescope.Error(f"The host function of CuTeDSL answers CUDA's error {result}, with no launch that failed.")
+            raise _tilescope.Error(f"The host function answers CUDA's error {result}, with no launch that failed.")
 
     def _load(self):
         """Loads the kernels into the driver, as the code's own functions do."""

@@ -21,7 +21,7 @@ def with_short_names(ptx, prefix):
     """PTX whose kernels are called as the functions of the source are, and what each was called, as a dict.
 
     A compiler makes of `def add_kernel` the name `prefix + "add_kernel_" + types`: the functions are looked for in the
-    files that the PTX names. One that is not found, or not the only one of its name, keeps the compiler's.
+    files that the PTX names. One that is not found, or whose name is another's too, keeps the compiler's.
     """
     defined = set()
     for path in re.findall(r'^\s*\.file\s+\d+\s+"([^"]+)"', ptx, re.M):
@@ -31,9 +31,12 @@ def with_short_names(ptx, prefix):
         except OSError:
             pass  # the source of a cell, or of another machine
     long = re.findall(r"\.entry\s+([\w$]+)", ptx)
-    short = {name: max((each for each in defined if name.startswith(f"{prefix}{each}_")), key=len, default=None) for name in long}
+    short = {name: max((each for each in defined if name.startswith(f"{prefix}{each}_")), key=len, default=None)
+             for name in long}
+    taken = set(re.findall(r"[\w$]+", re.sub(r'"[^"]*"', "", ptx)))
     chosen = list(short.values())
-    short = {name: each if each and chosen.count(each) == 1 else name for name, each in short.items()}
+    short = {name: each if each and chosen.count(each) == 1 and each not in taken else name
+             for name, each in short.items()}
     for name in sorted(long, key=len, reverse=True):
         ptx = ptx.replace(name, short[name])
     return ptx, short

@@ -16,7 +16,7 @@ import contextlib
 import inspect
 import tempfile
 
-from . import _cute_arguments, _cute_runtime, _ptx, _tilescope
+from . import _cute_arguments, _cute_runtime, _ptx, _settings, _tilescope
 
 __all__ = ["aligned", "compile", "Compiled", "TARGETS"]
 
@@ -42,22 +42,23 @@ def compile(function, *args, target="sm_100a", options="", **words):
     """
     cute = _imported()
     if target not in TARGETS:
-        raise _tilescope.Error(f"target={target!r}: {', '.join(TARGETS)} are what CuTeDSL's kernels are compiled for here.")
+        raise _tilescope.Error(f"target={target!r}: {', '.join(TARGETS)} are what CuTeDSL's kernels are compiled for.")
     options = options or ""
     if not isinstance(options, str):
-        raise _tilescope.Error(f"options={options!r}: CuTeDSL's options as a text are needed, such as \"--opt-level 2\".")
+        raise _tilescope.Error(f"options={options!r}: CuTeDSL's options as a text are needed, \"--opt-level 2\" say.")
     if "--gpu-arch" in options:
         raise _tilescope.Error(f"options={options!r}: target= says the chip, such as target=\"sm_90a\".")
-    settings, words = _settings(function, words)
+    settings, words = _told_apart(function, words)
     settings.setdefault("device", TARGETS[target])
-    _try_settings(target, settings)
+    _settings.tried(target, settings)
     args = [_cute_arguments.example(each) for each in args]
     words = {name: _cute_arguments.example(each) for name, each in words.items()}
     # TVM's way to pass arguments is for tensors on a GPU; what is compiled is the same.
     options = " ".join(word for word in options.split() if word != "--enable-tvm-ffi")
     with tempfile.TemporaryDirectory(prefix="tilescope-cute-") as folder, _prepared(cute):
         kept = options if "--dump-dir" in options else f"{options} --dump-dir {folder}"
-        made = cute.compile(function, *args, options=f"--gpu-arch {target} --generate-line-info --keep-ptx {kept}", **words)
+        options = f"--gpu-arch {target} --generate-line-info --keep-ptx {kept}"
+        made = cute.compile(function, *args, options=options, **words)
         if not hasattr(made, "execution_args"):
             raise _tilescope.Error("ts.cute needs nvidia-cutlass-dsl 4.5 or later, and an older one is installed: "
                                    "`pip install -U nvidia-cutlass-dsl`.")
@@ -138,7 +139,7 @@ def _receiver(function):
     return [] if inspect.isfunction(function) else [function]
 
 
-def _settings(function, words):
+def _told_apart(function, words):
     """Words of a call as settings and the function's own; a parameter of that name is the function's."""
     try:
         own = inspect.signature(function).parameters
@@ -146,12 +147,6 @@ def _settings(function, words):
         own = {}
     settings = {name: words[name] for name in words if name in SETTINGS and name not in own}
     return settings, {name: words[name] for name in words if name not in settings}
-
-
-def _try_settings(target, settings):
-    """A launch of nothing says at once what is wrong with them."""
-    empty = f".version 8.8\n.target {target}\n.address_size 64\n.entry nothing() {{ ret; }}"
-    _tilescope.Module(empty).launch(1, 1, **settings)
 
 
 def _memory(given):

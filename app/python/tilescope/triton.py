@@ -18,7 +18,7 @@ import operator
 import struct
 import sys
 
-from . import _ptx, _tilescope
+from . import _ptx, _settings, _tilescope
 
 __all__ = ["activate", "deactivate", "last", "pointers", "reports"]
 
@@ -475,7 +475,7 @@ class _Session:
         self.clock, self.launches, self.untimed = 0.0, 0, 0
         self.file = ""  # of the kernel that Triton may be about to compile
         self.replaced = []
-        self.try_settings()
+        _settings.tried(target, self.settings)
         self.begin(triton)
 
     def __enter__(self):
@@ -489,11 +489,6 @@ class _Session:
             deactivate()
 
     # -- Launches
-
-    def try_settings(self):
-        """A launch of nothing says at once what is wrong with them."""
-        empty = f".version 8.7\n.target {self.target}\n.address_size 64\n.entry nothing() {{ ret; }}"
-        _tilescope.launch(empty, 1, 1, **self.settings)
 
     def module(self, ptx):
         if ptx not in self.modules:
