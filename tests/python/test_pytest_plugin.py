@@ -167,7 +167,7 @@ def test_a_compilers_rules_silence_its_hazard():
     for compiler in ("triton", "cutedsl"):
         run = ts.launch(broken / "broken.ptx", args=out, strict=True, suppressions=compiler, **sizes)
         assert run.hazards == []
-    with pytest.raises(ts.Error, match="the package has rules for cutedsl, triton"):
+    with pytest.raises(ts.Error, match="the package has rules for cutedsl, tirx, triton"):
         ts.launch(broken / "broken.ptx", args=out, suppressions="nobody", **sizes)
 
 

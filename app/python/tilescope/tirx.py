@@ -16,6 +16,7 @@ from __future__ import annotations
 import ctypes
 import importlib
 import os
+import re
 import struct
 import sys
 import threading
@@ -115,9 +116,9 @@ def _tvm():
     try:
         import tvm
         import tvm.tirx
-    except ImportError as error:
-        raise ImportError(f"ts.tirx compiles with apache-tvm, of which {error.name or 'a part'} cannot be imported ({error}): "
-                          "`pip install apache-tvm`, 0.25 or newer.") from None
+    except (ImportError, OSError) as error:  # OSError: its libraries and apache-tvm-ffi's are not of one version
+        raise ImportError(f"ts.tirx compiles with apache-tvm, which cannot be imported ({error}): `pip install apache-tvm`, "
+                          "0.26 or newer.") from None
     return tvm
 
 
@@ -456,8 +457,9 @@ def _scalar(dtype, value, name):
         return struct.pack(FLOATS[dtype], value)
     if dtype == "bfloat16":
         return struct.pack("<f", value)[2:]
-    bits = 8 if dtype == "bool" else int(dtype.lstrip("uint") or 0) if dtype.lstrip("uint").isdigit() else 0
-    if bits not in (8, 16, 32, 64):
+    whole = re.fullmatch("u?int(8|16|32|64)", "uint8" if dtype == "bool" else dtype)
+    if not whole:
         raise _tilescope.Error(f"{name} has TVM's type {dtype}, which no parameter has here: pointers, integers up to 64 bits, "
                                "float16, bfloat16, float32, float64 and tensor maps do.")
+    bits = int(whole[1])
     return (int(value) & (1 << bits) - 1).to_bytes(bits // 8, "little")

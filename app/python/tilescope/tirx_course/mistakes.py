@@ -3,10 +3,13 @@
 PROXY = ("Threads wrote shared memory in the usual way, and TMA or the tensor core reads it by the async proxy: "
          "T.ptx.fence.proxy.async_.shared__cta() is missing between the two, in the threads that wrote, before they meet.")
 PARITY = ("A thread waits for a phase of a barrier that is over already, or is one ahead of the others: the parity turns with "
-          "every phase, and all have to have seen one phase before the next one ends.")
+          "every phase, all have to have seen one phase before the next one ends, and init() says all arrivals of one.")
 READ_FIRST = ("TMEM is written while somebody may still read it. Behind the last load of the accumulator stand "
               "T.ptx.tcgen05.wait__ld.sync.aligned(), T.ptx.tcgen05.fence__before_thread_sync() and what tells the "
               "multiplying thread, which waits for that.")
+
+UNDEFINED = ("What goes to D depends on what nobody has computed: is the accumulator multiplied into before it is read, for "
+             "each of its columns?")
 
 MISTAKES = {
     "unbuilt": "TVM or the compiler does not take it: the first complaint is the one to mend.",
@@ -28,7 +31,8 @@ MISTAKES = {
     "mbarrier_not_visible": "init() is one thread's: behind it stand T.ptx.fence.mbarrier_init.release.cluster() and a meeting "
                             "of all who use the barrier.",
     "mbarrier_in_use": "A barrier is used before all have met behind its init(), or is made anew while somebody uses it.",
-    "shared_race": "One thread reads what another one wrote to shared memory, and they have not met in between.",
+    "shared_race": "One uses what another one writes to shared memory, a thread or a copy, and nothing orders the two: have "
+                   "all who write met with those who read, at a barrier of their own, and does a barrier count all bytes?",
     "copy_not_awaited": "What a copy brings is used before its barrier has told that it has come.",
     "unordered_copies": "Two copies go to one place, and nothing says which is first.",
     "read_overtaken": "Ds is written again while TMA still reads it: T.ptx.cp.async_.bulk.wait_group.read(0) in the thread that "
@@ -44,9 +48,13 @@ MISTAKES = {
     "tmem_wait_behind_use": "T.ptx.tcgen05.wait__ld.sync.aligned() stands behind the use of the registers, not before it.",
     "tmem_race": READ_FIRST,
     "tmem_order": READ_FIRST,
-    "tmem_in_use": "TMEM is given back while products or loads still use it.",
+    "tmem_in_use": "TMEM is read, written or given back while products are on their way: who waits for the barrier of their "
+                   "commit, and with which parity?",
     "out_of_bounds": "An index goes beyond the array: which tile, which row?",
-    "undefined_output": "What is written to D depends on what nobody has computed.",
+    "undefined_output": UNDEFINED,
+    "undefined_copied": UNDEFINED,
+    "undefined_store": UNDEFINED,
+    "undefined_operand": "The first product adds to what is in TMEM, where nothing has been computed yet: accum=False there.",
     "divergent_barrier": "A barrier of all threads stands where not all come: cta_sync() in a branch of one role.",
     "barrier_mismatch": "Two warpgroups meet at the same number: warpgroup_sync() has one for each.",
 }
