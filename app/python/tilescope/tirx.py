@@ -85,8 +85,6 @@ class Kernel:
             try:
                 self._host(*given)
             except Exception as error:
-                if call.refused:
-                    raise call.refused from None
                 raise _tilescope.Error(_sentence(error)) from None
         self.launches = [_Launch(self._devices[name], values, call.maps, arrays) for name, values in call.launches]
         words = {**self.settings, **settings}
@@ -295,11 +293,28 @@ def _array(value, name):
             import ml_dtypes
             bits = value.view({1: torch.uint8, 2: torch.int16}[value.element_size()]).numpy()
             return bits.view(getattr(ml_dtypes, str(value.dtype).removeprefix("torch.")))
+    if type(value).__module__.partition(".")[0] in ("tvm", "tvm_ffi") and hasattr(value, "data_ptr"):
+        return _array_of_tvm(value, name)
     try:
         return np.asarray(memoryview(value)) if not hasattr(value, "__dlpack__") else np.from_dlpack(value)
     except (TypeError, ValueError, BufferError, RuntimeError):
         raise _tilescope.Error(f"{name} is a {type(value).__name__}: one of NumPy's arrays, a tensor of torch's on the CPU, a "
                                "number or None is needed.") from None
+
+
+def _array_of_tvm(value, name):
+    """Of a tensor of TVM's; NumPy's import knows not all of its types."""
+    import ml_dtypes
+    import numpy as np
+    if str(value.device).partition(":")[0] != "cpu":
+        raise _tilescope.Error(f"{name} is a tensor on {value.device}: the simulator takes those on the CPU.")
+    kind = str(value.dtype)
+    dtype = np.dtype(getattr(ml_dtypes, kind, None) or kind)
+    strides = [int(step) * dtype.itemsize for step in value.strides]
+    count = 1 + sum((int(n) - 1) * step for n, step in zip(value.shape, value.strides))
+    bytes_there = (ctypes.c_uint8 * (max(count, 0) * dtype.itemsize)).from_address(value.data_ptr() or 1)
+    bytes_there.kept = value
+    return np.ndarray(tuple(map(int, value.shape)), dtype, bytes_there, 0, strides)
 
 
 # ---- What the host's part calls -----------------------------------------------------------------
@@ -327,7 +342,6 @@ class _Call:
         self.devices = devices
         self.maps = {}  # by the number that stands in the 128 bytes
         self.launches = []
-        self.refused = None
 
     def __enter__(self):
         self.outer = getattr(self.here, "call", None)
