@@ -212,9 +212,9 @@ def _options():
 
 
 def _sentence(error):
-    """An error of TVM's without its stack of C++ calls."""
-    text = str(error)
-    return text.split("\nStack trace")[0].strip() or type(error).__name__
+    """An error of TVM's without its stack of C++ calls, and its tables without their width."""
+    text = str(error).split("\nStack trace")[0].strip() or type(error).__name__
+    return re.sub(r" {3,}(?=\|)", " ", re.sub("-{4,}", "---", text))
 
 
 # ---- Arguments ----------------------------------------------------------------------------------
