@@ -262,6 +262,7 @@ def host_only(x: T.Buffer((4,), "float32")):
 def test_compile_refuses_with_a_sentence():
     for wrong, match in [
         ((add, "sm_70"), "target='sm_70': sm_80, sm_90a, sm_100a are"),
+        ((add, ["sm_80"]), "are what TIRx's kernels"),
         ((print,), "T.prim_func"),
         ((None,), "T.prim_func"),
         ((tvm.IRModule({}),), "0 functions"),
@@ -272,6 +273,8 @@ def test_compile_refuses_with_a_sentence():
             ts.tirx.compile(*wrong)
     with pytest.raises(ts.Error, match="has no grid=; it takes strict"):
         ts.tirx.compile(add, grid=3)
+    with pytest.raises(ts.Error, match="a list of the compiler's own words"):
+        ts.tirx.compile(add, options="-DN")
     with pytest.raises(ts.Error, match="does not compile"):
         ts.tirx.compile(add, options=["-DfOo(=1"])
     assert ts.tirx.compile(tvm.IRModule({"main": add})).name == "add"

@@ -42,9 +42,11 @@ def compile(function, target="sm_100a", *, options=(), compiler=None, **settings
     ImportError: apache-tvm is not installed. Error: there is no such target or setting; TVM or the compiler refuses
     the function, in their words.
     """
-    if target not in TARGETS:
+    if not isinstance(target, str) or target not in TARGETS:
         raise _tilescope.Error(f"target={target!r}: {', '.join(TARGETS)} are what TIRx's kernels are compiled for here.")
     _check_settings(settings, "compile()")
+    if not isinstance(options, (list, tuple)):
+        raise _tilescope.Error(f"options={options!r}: a list of the compiler's own words is needed, [\"-DN=4\"].")
     tvm = _tvm()
     entry, parameters, function = _function_of(tvm, function)
     host, source, with_lines, devices = _built_with_lines(tvm, entry, function, target)
