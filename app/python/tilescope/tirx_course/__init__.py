@@ -6,7 +6,7 @@
 
 hgemm_v1.py to hgemm_v10.py beside this file are ours, with what is left out between `# [exercise` and
 `# exercise]`; TASK says what it has to do. The contract of each: D (M,N) = A (M,K) * B (N,K)^T, halves in and out,
-f32 sums. The manual: docs/manual/tirx-course.md.
+f32 sums. The manual: docs/manual/course.md, "In TIRx".
 """
 
 from __future__ import annotations
