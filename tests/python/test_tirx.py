@@ -108,6 +108,34 @@ def test_arrays_of_types_that_numpy_has_and_lacks(declared):
         assert (copied == bits).all()
 
 
+@pytest.mark.parametrize("dtype", ["float32", "bfloat16"])
+def test_tensors_of_tvm(dtype):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+
+    @T.prim_func
+    def copy(x: T.Buffer((8, 16), dtype), y: T.Buffer((8, 16), dtype)):
+        T.device_entry()
+        T.cta_id([1])
+        thread = T.thread_id([16])
+        for row in range(8):
+            y[row, thread] = x[row, thread]
+
+    x = rng.standard_normal((8, 16)).astype(np.float32).astype(getattr(ml_dtypes, dtype, dtype))
+    y = tvm.runtime.tensor(np.zeros((8, 16), x.dtype))
+    ts.tirx.compile(copy)(tvm.runtime.tensor(x), y)
+    assert (y.numpy() == x).all()
+
+
+def test_marks_of_lines_change_nothing():
+    from tilescope import tirx
+
+    for function in (add, past_the_end, ranks, tiles(128, 128)):
+        name, _, function = tirx._function_of(tvm, function)
+        _, source, with_lines, _ = tirx._built_with_lines(tvm, name, function, "sm_100a")
+        _, plain, _ = tirx._built(tvm, tvm.IRModule({name: function}), "sm_100a")
+        assert source == plain and with_lines != source and "#line" in with_lines
+
+
 def test_views_and_torch():
     kernel = ts.tirx.compile(add)
     whole = np.zeros(300, np.float32)
@@ -234,6 +262,7 @@ def host_only(x: T.Buffer((4,), "float32")):
 def test_compile_refuses_with_a_sentence():
     for wrong, match in [
         ((add, "sm_70"), "target='sm_70': sm_80, sm_90a, sm_100a are"),
+        ((add, ["sm_80"]), "are what TIRx's kernels"),
         ((print,), "T.prim_func"),
         ((None,), "T.prim_func"),
         ((tvm.IRModule({}),), "0 functions"),
@@ -244,6 +273,8 @@ def test_compile_refuses_with_a_sentence():
             ts.tirx.compile(*wrong)
     with pytest.raises(ts.Error, match="has no grid=; it takes strict"):
         ts.tirx.compile(add, grid=3)
+    with pytest.raises(ts.Error, match="a list of the compiler's own words"):
+        ts.tirx.compile(add, options="-DN")
     with pytest.raises(ts.Error, match="does not compile"):
         ts.tirx.compile(add, options=["-DfOo(=1"])
     assert ts.tirx.compile(tvm.IRModule({"main": add})).name == "add"

@@ -24,6 +24,14 @@ def test_there_are_ten_steps():
     assert course.STEPS == tuple(f"hgemm_v{n}" for n in range(1, 11))
 
 
+def test_mistakes_are_of_known_kinds():
+    from tilescope.tirx_course.mistakes import MISTAKES
+
+    kinds = pathlib.Path(__file__).parents[2] / "docs/faults/kinds.tsv"
+    known = {line.split("\t")[0] for line in kinds.read_text().splitlines()}
+    assert set(MISTAKES) - known == {"unbuilt", "different", "slow", "too_long"}
+
+
 @pytest.mark.parametrize("step", course.STEPS)
 def test_our_step_is_right_in_every_order(step):
     module = importlib.import_module(f"tilescope.tirx_course.{step}")
@@ -80,6 +88,7 @@ MISTAKES = [  # the step, what is there, what stands in its place, what is named
     (7, "given = PipelineState(1, 1)", "given = PipelineState(1, 0)", "deadlock"),
     (5, "            T.cuda.mbarrier_wait(empty.ptr_to([filled.stage]), filled.phase)\n", "", "operand_overwritten"),
     (6, "            T.cuda.cta_sync()\n            T.ptx.tcgen05.fence__after", "            T.ptx.tcgen05.fence__after", "shared_race"),
+    (6, "            tiles.next_tile()\n", "", "too_long"),
     (7, "ld2mma.init(128)", "ld2mma.init(1)", "too_many_arrivals"),
     (7, "ld2mma.init(128)", "ld2mma.init(64)", "waiter_left_behind"),
     (7, "                        ld2mma.wait(0, given.phase)\n", "", "tmem_in_use"),
@@ -105,6 +114,15 @@ def test_a_mistake_is_named(number, there, instead, kind, tmp_path):
     verdict = course.check(path)
     assert not verdict and verdict.kind == kind, verdict
     assert verdict.told
+
+
+def test_fewer_stages_are_slower(tmp_path, monkeypatch):
+    monkeypatch.setattr(course, "PERCENT", 110)
+    path = tmp_path / "hgemm_v8.py"
+    path.write_text((SOURCES / "hgemm_v8.py").read_text().replace("    DEPTH = 4\n", "    DEPTH = 2\n"))
+    verdict = course.check(path)
+    assert verdict.right and verdict.safe and verdict.fast is False and verdict.kind == "slow", verdict
+    assert verdict.seconds > 1.1 * verdict.ours
 
 
 def test_a_hazard_has_the_line_of_the_readers_file(tmp_path):

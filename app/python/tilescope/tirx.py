@@ -42,9 +42,11 @@ def compile(function, target="sm_100a", *, options=(), compiler=None, **settings
     ImportError: apache-tvm is not installed. Error: there is no such target or setting; TVM or the compiler refuses
     the function, in their words.
     """
-    if target not in TARGETS:
+    if not isinstance(target, str) or target not in TARGETS:
         raise _tilescope.Error(f"target={target!r}: {', '.join(TARGETS)} are what TIRx's kernels are compiled for here.")
     _check_settings(settings, "compile()")
+    if not isinstance(options, (list, tuple)):
+        raise _tilescope.Error(f"options={options!r}: a list of the compiler's own words is needed, [\"-DN=4\"].")
     tvm = _tvm()
     entry, parameters, function = _function_of(tvm, function)
     host, source, with_lines, devices = _built_with_lines(tvm, entry, function, target)
@@ -85,8 +87,6 @@ class Kernel:
             try:
                 self._host(*given)
             except Exception as error:
-                if call.refused:
-                    raise call.refused from None
                 raise _tilescope.Error(_sentence(error)) from None
         self.launches = [_Launch(self._devices[name], values, call.maps, arrays) for name, values in call.launches]
         words = {**self.settings, **settings}
@@ -214,9 +214,9 @@ def _options():
 
 
 def _sentence(error):
-    """An error of TVM's without its stack of C++ calls."""
-    text = str(error)
-    return text.split("\nStack trace")[0].strip() or type(error).__name__
+    """An error of TVM's without its stack of C++ calls, and its tables without their width."""
+    text = str(error).split("\nStack trace")[0].strip() or type(error).__name__
+    return re.sub(r" {3,}(?=\|)", " ", re.sub("-{4,}", "---", text))
 
 
 # ---- Arguments ----------------------------------------------------------------------------------
@@ -295,11 +295,28 @@ def _array(value, name):
             import ml_dtypes
             bits = value.view({1: torch.uint8, 2: torch.int16}[value.element_size()]).numpy()
             return bits.view(getattr(ml_dtypes, str(value.dtype).removeprefix("torch.")))
+    if type(value).__module__.partition(".")[0] in ("tvm", "tvm_ffi") and hasattr(value, "data_ptr"):
+        return _array_of_tvm(value, name)
     try:
         return np.asarray(memoryview(value)) if not hasattr(value, "__dlpack__") else np.from_dlpack(value)
     except (TypeError, ValueError, BufferError, RuntimeError):
         raise _tilescope.Error(f"{name} is a {type(value).__name__}: one of NumPy's arrays, a tensor of torch's on the CPU, a "
                                "number or None is needed.") from None
+
+
+def _array_of_tvm(value, name):
+    """Of a tensor of TVM's; NumPy's import knows not all of its types."""
+    import ml_dtypes
+    import numpy as np
+    if str(value.device).partition(":")[0] != "cpu":
+        raise _tilescope.Error(f"{name} is a tensor on {value.device}: the simulator takes those on the CPU.")
+    kind = str(value.dtype)
+    dtype = np.dtype(getattr(ml_dtypes, kind, None) or kind)
+    strides = [int(step) * dtype.itemsize for step in value.strides]
+    count = 1 + sum((int(n) - 1) * step for n, step in zip(value.shape, value.strides))
+    bytes_there = (ctypes.c_uint8 * (max(count, 0) * dtype.itemsize)).from_address(value.data_ptr() or 1)
+    bytes_there.kept = value
+    return np.ndarray(tuple(map(int, value.shape)), dtype, bytes_there, 0, strides)
 
 
 # ---- What the host's part calls -----------------------------------------------------------------
@@ -327,7 +344,6 @@ class _Call:
         self.devices = devices
         self.maps = {}  # by the number that stands in the 128 bytes
         self.launches = []
-        self.refused = None
 
     def __enter__(self):
         self.outer = getattr(self.here, "call", None)

@@ -6,7 +6,7 @@
 
 hgemm_v1.py to hgemm_v10.py beside this file are ours, with what is left out between `# [exercise` and
 `# exercise]`; TASK says what it has to do. The contract of each: D (M,N) = A (M,K) * B (N,K)^T, halves in and out,
-f32 sums. The manual: docs/manual/tirx-course.md.
+f32 sums. The manual: docs/manual/course.md, "In TIRx".
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ TARGET = "sm_100a"
 RTOL, ATOL = 1e-3, 1e-2  # as the course compares
 ORDERS = 10  # other schedules that a kernel has to be right in
 PERCENT = 120  # of our kernel's predicted time
+INSTRUCTIONS = 1_000_000  # of warps, that a run may take: ours take less than 30,000
 
 _HERE = pathlib.Path(__file__).parent
 
@@ -106,7 +107,7 @@ class Verdict:
     """What is said of a text: true where it passed.
 
     right, safe, fast: True, False, or None where it was not asked, since something before was wrong.
-    kind: of the fault or hazard, or "unbuilt", "different", "slow"; "" where it passed.
+    kind: of the fault or hazard, or "unbuilt", "different", "slow", "too_long"; "" where it passed.
     sentence: what was found, and where. told: what that means here.
     seconds, ours: predicted, of the last shape. run: the Run that showed it, or the last one.
     """
@@ -231,11 +232,15 @@ class _Case:
         how = "" if not settings else " in another order" if "search" in settings else " with asynchronous work as late as allowed"
         d = np.full(self.want.shape, np.nan, np.float16)
         try:
-            run = self.kernel(self.a, self.b, d, strict=True, suppressions="tirx", **settings)
+            run = self.kernel(self.a, self.b, d, strict=True, suppressions="tirx", max_instructions=INSTRUCTIONS,
+                              **settings)
         except (_tilescope.Fault, _tilescope.Hazard) as error:
             weight = "fault" if isinstance(error, _tilescope.Fault) else "hazard"
             kinds = [each.kind for each in error.run.reports if each.weight == weight]
             raise _Wrong((kinds or ["different"])[-1], f"at {self}{how}: {error}", error.run) from None
+        except _tilescope.Error as error:
+            kind = "too_long" if "max_instructions" in str(error) else "unbuilt"
+            raise _Wrong(kind, f"{self}: {error}") from None
         found = _tilescope.diff(d, self.want, rtol=RTOL, atol=ATOL)
         if found.wrong:
             pattern = f": {found.patterns[-1]}" if found.patterns else ""

@@ -60,6 +60,7 @@ def hgemm_v5(M, N, K):
             T.ptx.mbarrier.init.shared.b64(done.ptr_to([0]), T.uint32(1))
             T.ptx.fence.mbarrier_init.release.cluster()
         # exercise]
+
         if warp == 0:
             T.ptx.tcgen05.alloc.cta_group__1.sync.aligned.shared__cta.b32(T.address_of(tmem_at), T.uint32(512))
         T.ptx.tcgen05.fence__before_thread_sync()

@@ -68,6 +68,7 @@ def hgemm_v9(M, N, K):
         ld2mma.init(128 * CTA_GROUP)
         T.ptx.fence.mbarrier_init.release.cluster()
         # exercise]
+
         if (group == 0) & (warp == 0):
             T.ptx.tcgen05.alloc.cta_group__2.sync.aligned.shared__cta.b32(T.address_of(tmem_at), T.uint32(512))
         T.ptx.tcgen05.fence__before_thread_sync()

@@ -16,6 +16,7 @@ MISTAKES = {
     "different": "The elements come from the wrong place, or are not all written: which rows of A and B does this tile of D "
                  "take, in which step of K does the sum begin (accum=False), and who writes which row?",
     "slow": "Something waits that need not. Is the next stage being loaded while this one is multiplied?",
+    "too_long": "It does not end: which loop goes round for ever? Each role calls tiles.next_tile() by itself.",
     "deadlock": "Somebody waits for a phase that nobody completes. Count the arrivals and the bytes of one phase, and look at "
                 "who waits first: for what nobody has done yet the state begins with phase 1, for what comes with phase 0.",
     "operand_overwritten": "A tile is written while products or a copy still use it, or used while it still comes: the wait "
