@@ -7,6 +7,7 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <memory>
@@ -107,7 +108,16 @@ StepBy step_by(const std::string& word) {
 
 // Who did what it stopped for is looked at.
 void follow(Walk& walk) {
-  const auto& reason = walk.live.stepper.reason();
+  const sim::Stepper& stepper = walk.live.stepper;
+  if (const auto report = stepper.report_here()) {
+    const Site& site = stepper.known_reports()[*report].site;
+    const Dim3& grid = walk.machine().launch().grid;
+    walk.spot.block = site.block.x +
+                      std::uint64_t{grid.x} * (site.block.y + std::uint64_t{grid.y} * site.block.z);
+    walk.spot.warp = site.warp;
+    return;
+  }
+  const auto& reason = stepper.reason();
   if (!reason) return;
   if (reason->what == sim::Happening::instruction || reason->what == sim::Happening::line) {
     const sim::Executed& last = walk.machine().last_executed();
@@ -350,11 +360,26 @@ struct Standing {
   std::string instruction;
 };
 
+// Where a CTA that has not begun will.
+std::optional<Site> first_site(const ptx::Program& program) {
+  const ptx::Instruction& first = program.code.front();
+  Site out;
+  out.ptx_line = first.line;
+  out.source = program.source_file(first);
+  out.source_line = first.source_line;
+  if (first.caller_line) out.caller = program.caller_file(first);
+  out.caller_line = first.caller_line;
+  return out;
+}
+
 Standing standing_of(const Walk& walk) {
   const sim::Machine& machine = walk.machine();
   Standing out;
   out.sentence = standing_text(walk.live, walk.spot);
-  if (!walk.live.stepper.story().empty()) out.sentence += " " + walk.live.stepper.story();
+  if (std::string story = walk.live.stepper.story(); !story.empty()) {
+    story.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(story.front())));
+    out.sentence += fmt::format(" {}.", story);
+  }
   out.state = machine.state() == RunState::done    ? "done"
               : machine.state() == RunState::fault ? "fault"
                                                    : "running";
@@ -367,12 +392,16 @@ Standing standing_of(const Walk& walk) {
   if (const sim::SplitState* split = split_at(warps, walk.spot.warp)) {
     out.site = split->site;
     out.instruction = instruction_text(split->text);
+  } else if (state_of_block(machine, walk.spot.block) == "has not begun") {
+    out.site = first_site(machine.program());
+    out.instruction = instruction_text(machine.program().code.front().text);
   }
   return out;
 }
 
 struct BlockMemory {
-  nb::object block, shared, tensor, parts;
+  nb::object block, shared, parts;
+  nb::object tensor = nb::none();
   std::string when;
 };
 
@@ -467,8 +496,7 @@ void define_where(nb::module_& module) {
           [](const Standing& self) {
             return self.site ? std::optional(self.site->ptx_line) : std::nullopt;
           },
-          "Of the instruction that it executes next, or waits at; None: the warp is not there, as "
-          "its CTA has not begun or it has exited.")
+          "Of the instruction that it executes next, or waits at; None: it has exited.")
       .def_prop_ro(
           "instruction",
           [](const Standing& self) {
@@ -567,7 +595,8 @@ void define_steppers(nb::module_& module) {
             go_to(nb::cast<Walk&>(self), at);
             return nb::borrow(self);
           },
-          nb::arg("at"), nb::sig("def to(self, at: int | float | str) -> Stepper"), to.c_str())
+          nb::arg("at").none(), nb::sig("def to(self, at: int | float | str) -> Stepper"),
+          to.c_str())
       .def(
           "look",
           [](nb::handle_t<Walk> self, nb::handle block, std::int64_t warp) {
@@ -577,7 +606,7 @@ void define_steppers(nb::module_& module) {
             walk.spot.block = number;
             return nb::borrow(self);
           },
-          nb::arg("block"), nb::arg("warp") = 0,
+          nb::arg("block").none(), nb::arg("warp") = 0,
           nb::sig("def look(self, block: int | tuple, warp: int = 0) -> Stepper"),
           "Looks at another warp, without going anywhere: .where, .registers and .memory are its.")
       .def_prop_ro("where", &standing_of, "Where it stands, of the warp looked at.")
@@ -601,7 +630,7 @@ void define_stepping_methods(nb::class_<Run>& run) {
       "at: {}.\n"
       "Error: the CTA was not there then; or record=True was not asked for.",
       what_at_is);
-  run.def("memory", &memory_at, nb::arg("block"), nb::arg("at"),
+  run.def("memory", &memory_at, nb::arg("block").none(), nb::arg("at").none(),
           nb::sig("def memory(self, block: int | tuple, at: int | float | str) -> BlockMemory"),
           memory_help.c_str())
       .def(
@@ -612,7 +641,7 @@ void define_stepping_methods(nb::class_<Run>& run) {
             walk->spot.warp = warp_in(walk->machine(), warp);
             return walk;
           },
-          nb::arg("block") = 0, nb::arg("warp") = 0,
+          nb::arg("block").none() = 0, nb::arg("warp") = 0,
           nb::sig("def step(self, block: int | tuple = 0, warp: int = 0) -> Stepper"),
           "Goes through the launch once more, forwards and backwards: stands before its first "
           "instruction.\n\n"
