@@ -251,7 +251,7 @@ WindowCommand window_command(const CatalogEntry& entry, const KernelOptions& nam
                              const Settings& settings) {
   std::string line = fmt::format("open {}", entry.name);
   for (const auto& [option, value] : named) line += fmt::format(" --{} \"{}\"", option, value);
-  if (settings.device) line += fmt::format(" --device \"{}\"", *settings.device);
+  line += window_words(settings);
   std::vector<std::pair<std::string, std::vector<std::byte>>> files;
   for (const auto& [name, buffer] : inputs) {
     for (const TensorSpec& tensor : entry.tensors) {
@@ -294,9 +294,10 @@ nb::object run_files(const std::string& path, nb::dict words) {
   const LaunchPaths paths = launch_paths(path, words);
   const PreparedRun prepared = taken(prepare_launch(paths.ptx, paths.launch));
   if (!settings.device && !prepared.device.empty()) settings.device = prepared.device;
-  const auto window = [paths](const std::string&) {
-    return fmt::format("open \"{}\" --launch \"{}\"", std::filesystem::absolute(paths.ptx).string(),
-                       std::filesystem::absolute(paths.launch).string());
+  const auto window = [paths, words = window_words(settings)](const std::string&) {
+    return fmt::format("open \"{}\" --launch \"{}\"{}",
+                       std::filesystem::absolute(paths.ptx).string(),
+                       std::filesystem::absolute(paths.launch).string(), words);
   };
   return run_prepared(prepared, order_of(settings, prepared.job.program.ptx), settings, check,
                       window);
