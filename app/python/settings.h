@@ -70,7 +70,7 @@ std::string window_words(const Settings& settings);
 Order order_of(const Settings& settings, std::string_view ptx);
 
 struct Replay;  // app/python/replay.h
-struct Walk;    // app/python/steppers.cpp
+struct Walk;    // app/python/walks.h
 
 // What has become of a run; Python's Run.
 struct Run {

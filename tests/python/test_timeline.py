@@ -141,7 +141,7 @@ def read(pipeline, tmp_path_factory):
         pytest.skip("there is no node here: the page's script is not tried")
     file = tmp_path_factory.mktemp("page") / "data.json"
     file.write_text(json.dumps(data_of(pipeline.timeline().html)))
-    done = subprocess.run([node, HERE / "timeline_page.js", PAGE / "timeline_model.js", file], capture_output=True, text=True)
+    done = subprocess.run([node, HERE / "timeline_page.js", PAGE, file], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
