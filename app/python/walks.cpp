@@ -9,6 +9,7 @@
 
 #include "app/heartbeat.h"
 #include "app/python/values.h"
+#include "viz/machine/machine_scene.h"
 
 namespace tilescope::python {
 namespace {
@@ -153,9 +154,9 @@ void step(Walk& walk, std::int64_t n, const std::string& by, bool back) {
   // Of the warp looked at; where that has exited, of its CTA.
   if (step.by == StepBy::instruction || step.by == StepBy::line) {
     const auto warps = sim::warps_of(walk.machine(), walk.spot.block);
-    if (back || !warps.empty()) step.block = walk.spot.block;
-    if (back || (walk.spot.warp < warps.size() && warps[walk.spot.warp].live)) {
-      step.block = walk.spot.block;
+    const bool begun = state_of_block(walk.machine(), walk.spot.block) != "has not begun";
+    if (back || !begun || !warps.empty()) step.block = walk.spot.block;
+    if (back || !begun || (walk.spot.warp < warps.size() && warps[walk.spot.warp].live)) {
       step.warp = walk.spot.warp;
     }
   }

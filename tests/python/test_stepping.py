@@ -128,6 +128,9 @@ def test_it_is_the_run_that_was(run):
 
 def test_pipelines_and_tensor_memory():
     run = ts.run("hgemm_v7", m=128, n=128, k=128, record=True)
+    third = run.step(warp=4).forward(3)
+    assert third.where.warp == 4 and third.back(2).where.warp == 4
+    assert third.back().where.ptx_line == run.step(warp=4).where.ptx_line
     steps = run.step()
     steps.forward(by="copy")
     assert steps.where.warp == 7  # the one that copies in
