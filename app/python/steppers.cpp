@@ -206,7 +206,8 @@ void define_stepping_methods(nb::class_<Run>& run) {
       "What the shared memory of a CTA held at a time, and its TMEM, as masked arrays: the launch "
       "is gone through once more.\n\n"
       "block: a CTA's number, x + y * grid.x + z * grid.x * grid.y, or (x, y, z).\n"
-      "at: {}.\n"
+      "at: {}. All that comes before a cycle has happened then, and of what comes within some 64 "
+      "cycles behind it some has; a position (.where.position of a Stepper) is exact.\n"
       "Error: the CTA was not there then; or record=True was not asked for.",
       what_at_is);
   run.def("memory", &memory_at, nb::arg("block").none(), nb::arg("at").none(),

@@ -31,8 +31,12 @@ std::shared_ptr<Walk> walk_of(const Run& run);
 void step(Walk& walk, std::int64_t n, const std::string& by, bool back);
 // To a time (what_at_is), in either direction.
 void go_to(Walk& walk, nb::handle at);
+// What comes before a cycle has all happened there, and of what comes within some 64 cycles behind
+// it some has; a position is one state of the run.
 inline constexpr const char* what_at_is =
     "a time of the run in cycles, as the timeline's axis has it, 1200; or as the window's `go` "
+    "takes it: \"1.2us\", \"start\", \"end\", \"instruction 500\", \"position 700\", \"report 0\"";
+or as the window's `go` "
     "takes it: \"1.2us\", \"start\", \"end\", \"instruction 500\", \"position 700\", \"report 0\"";
 
 // A CTA's number, of it or of where it is in the grid, (x, y, z); and that. Refused: there is none.

@@ -86,8 +86,10 @@ def test_memory_at_a_time(run):
     assert memory.block == (2, 0, 0)
     # Back again, by another question; and by cycles, as the timeline counts them.
     assert run.memory((2, 0, 0), "instruction 1").shared.mask.all()
-    early = run.step(block=1).forward(3).where.time
-    assert run.memory(1, early).shared.mask.all()
+    late = to_line(run.step(block=1), OUT).where.time
+    assert not run.memory(1, late).shared.mask[:128].any()
+    with pytest.raises(ts.Error, match="CTA 1 has not begun"):
+        run.memory(1, 0)
     with pytest.raises(ts.Error, match="CTA 1 has exited.*events are from"):
         run.memory(1, "end")
 
