@@ -8,6 +8,7 @@
 #include <cstring>
 #include <vector>
 
+#include "app/python/arrays.h"
 #include "app/python/values.h"
 #include "core/sim/tcgen05/tensor_memory.h"
 #include "viz/machine/machine_scene.h"
@@ -83,6 +84,26 @@ std::string life_of(const Run* run, std::uint64_t block) {
   return end == 0 ? "" : fmt::format(" Its events are from {} to {}.", begin, end);
 }
 
+// A tile row by row, as the tensor map means it, whatever its swizzle: (rows, elements).
+nb::object tile_array(const MemoryNow& now, const MemoryTile& tile) {
+  const bool narrow = bits_of(tile.type()) < 8;  // several to a byte: bytes
+  const auto width = narrow ? 1u : static_cast<std::uint32_t>(bytes_of(tile.type()));
+  const std::uint32_t rows = tile.box().rows(), columns = tile.box().row_bytes() / width;
+  std::vector<std::byte> bytes(std::size_t{rows} * columns * width);
+  std::vector<std::uint8_t> undefined(std::size_t{rows} * columns);
+  for (std::uint32_t row = 0; row < rows; ++row) {
+    for (std::uint32_t at = 0; at < columns * width; ++at) {
+      const std::uint32_t from = byte_of(tile.box(), {row, at});
+      const bool known = from < now.bytes() && !now.undefined[from];
+      const std::size_t to = std::size_t{row} * columns * width + at;
+      if (known) bytes[to] = now.values[from];
+      if (!known) undefined[to / width] = 1;
+    }
+  }
+  return masked(std::move(bytes), std::move(undefined), {rows, columns},
+                element_of(narrow ? DType::u8 : tile.type()));
+}
+
 }  // namespace
 
 const sim::SplitState* split_at(const std::vector<sim::WarpState>& warps, std::uint32_t warp) {
@@ -130,6 +151,7 @@ BlockMemory memory_of(const Walk& walk, std::uint64_t block, const Run* run) {
     each["name"] = part.name;
     each["detail"] = part.detail;
     each["state"] = part.state;
+    if (const MemoryTile* tile = now->tile_in(part)) each["array"] = tile_array(*now, *tile);
     parts.append(std::move(each));
   }
   out.parts = std::move(parts);
@@ -164,7 +186,8 @@ void define_memory(nb::module_& module) {
               "not written is masked. None: nothing is allocated then.")
       .def_ro("parts", &BlockMemory::parts, nb::sig("def parts(self) -> list[dict[str, Any]]"),
               "What lies where in shared memory, as the window's memory view names it: tiles of "
-              "tensors, mbarriers, what threads wrote; begin and end in bytes.")
+              "tensors, mbarriers, what threads wrote;\nbegin and end in bytes; of a tile that TMA "
+              "brings or takes its array, row by row, whatever its swizzle.")
       .def("__repr__", [](const BlockMemory& self) {
         const nb::object size = self.shared.attr("size");
         return fmt::format("<BlockMemory of CTA {} at {}: {} bytes of shared memory{}>",

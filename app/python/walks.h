@@ -35,9 +35,8 @@ void go_to(Walk& walk, nb::handle at);
 // it some has; a position is one state of the run.
 inline constexpr const char* what_at_is =
     "a time of the run in cycles, as the timeline's axis has it, 1200; or as the window's `go` "
-    "takes it: \"1.2us\", \"start\", \"end\", \"instruction 500\", \"position 700\", \"report 0\"";
-or as the window's `go` "
-    "takes it: \"1.2us\", \"start\", \"end\", \"instruction 500\", \"position 700\", \"report 0\"";
+    "takes it: \"1.2us\", \"start\", \"end\", \"instruction 500\", \"position 700\", \"report "
+    "0\"";
 
 // A CTA's number, of it or of where it is in the grid, (x, y, z); and that. Refused: there is none.
 std::uint64_t block_in(const sim::Machine& machine, nb::handle block);

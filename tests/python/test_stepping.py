@@ -143,6 +143,11 @@ def test_pipelines_and_tensor_memory():
     assert memory.tensor.shape == (128, 512) and memory.tensor.dtype == np.uint32
     names = [part["name"] for part in memory.parts]
     assert any(name.startswith("A [") for name in names) and any(name.startswith("B [") for name in names)
+    tile = next(part for part in memory.parts if part["name"] == "A [0:128, 64:128]")
+    assert (tile["array"] == run.outputs["A"][:128, 64:128]).all() and tile["array"].count() == 128 * 64
+    # It lies there swizzled.
+    assert tile["end"] - tile["begin"] == 128 * 64 * 2
+    assert (memory.shared[tile["begin"]:tile["end"]].data.view(np.float16).reshape(128, 64) != tile["array"].data).any()
     # The accumulator is the product of the inputs, f32 in 128 columns.
     column = int(np.flatnonzero(~memory.tensor.mask.all(axis=0))[0])
     found = memory.tensor[:, column:column + 128].data.view(np.float32)
