@@ -118,7 +118,8 @@ Outcome<TimelinePage> timeline_page(const sim::Record& record, const std::string
   const auto style = load_asset("page/timeline.css");
   if (!style) return style.error();
   std::string script;
-  for (const char* name : {"timeline_model", "timeline_paint", "timeline_draw", "timeline"}) {
+  for (const char* name : {"timeline_model", "timeline_words", "timeline_paint", "timeline_rows",
+                           "timeline_draw", "timeline"}) {
     const auto part = load_asset(fmt::format("page/{}.js", name));
     if (!part) return part.error();
     script += part->text();

@@ -294,4 +294,15 @@ std::string HostMemory::difference(const sim::DeviceMemory& first,
   return "";
 }
 
+nb::dlpack::dtype element_of(DType type) {
+  using nb::dlpack::dtype_code;
+  const auto bits = static_cast<std::uint8_t>(bits_of(type));
+  // What NumPy lacks is raw bits.
+  const bool floating = is_float(type) && type != DType::bf16 && bits > 8;
+  const dtype_code code = floating                  ? dtype_code::Float
+                          : is_signed_integer(type) ? dtype_code::Int
+                                                    : dtype_code::UInt;
+  return {static_cast<std::uint8_t>(code), bits, 1};
+}
+
 }  // namespace tilescope::python

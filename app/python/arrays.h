@@ -99,4 +99,8 @@ class HostMemory {
   std::vector<Stretch> stretches_;  // by address; no two share a byte
 };
 
+// How NumPy has elements of this type, one of 8 bits or more; what it lacks (bf16, e4m3) is raw
+// bits.
+nb::dlpack::dtype element_of(DType type);
+
 }  // namespace tilescope::python

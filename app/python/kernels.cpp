@@ -74,17 +74,6 @@ RunOptions options_in(const CatalogEntry& entry, nb::dict words, KernelOptions& 
   return out;
 }
 
-nb::dlpack::dtype element_of(DType type) {
-  using nb::dlpack::dtype_code;
-  const auto bits = static_cast<std::uint8_t>(bits_of(type));
-  // What NumPy lacks is raw bits.
-  const bool floating = is_float(type) && type != DType::bf16 && bits > 8;
-  const dtype_code code = floating                  ? dtype_code::Float
-                          : is_signed_integer(type) ? dtype_code::Int
-                                                    : dtype_code::UInt;
-  return {static_cast<std::uint8_t>(code), bits, 1};
-}
-
 // Its bytes move into a NumPy array.
 nb::object array_of(Buffer buffer) {
   auto* const bytes = new std::vector<std::byte>(std::move(buffer.bytes));
@@ -251,7 +240,7 @@ WindowCommand window_command(const CatalogEntry& entry, const KernelOptions& nam
                              const Settings& settings) {
   std::string line = fmt::format("open {}", entry.name);
   for (const auto& [option, value] : named) line += fmt::format(" --{} \"{}\"", option, value);
-  if (settings.device) line += fmt::format(" --device \"{}\"", *settings.device);
+  line += window_words(settings);
   std::vector<std::pair<std::string, std::vector<std::byte>>> files;
   for (const auto& [name, buffer] : inputs) {
     for (const TensorSpec& tensor : entry.tensors) {
@@ -294,9 +283,10 @@ nb::object run_files(const std::string& path, nb::dict words) {
   const LaunchPaths paths = launch_paths(path, words);
   const PreparedRun prepared = taken(prepare_launch(paths.ptx, paths.launch));
   if (!settings.device && !prepared.device.empty()) settings.device = prepared.device;
-  const auto window = [paths](const std::string&) {
-    return fmt::format("open \"{}\" --launch \"{}\"", std::filesystem::absolute(paths.ptx).string(),
-                       std::filesystem::absolute(paths.launch).string());
+  const auto window = [paths, words = window_words(settings)](const std::string&) {
+    return fmt::format("open \"{}\" --launch \"{}\"{}",
+                       std::filesystem::absolute(paths.ptx).string(),
+                       std::filesystem::absolute(paths.launch).string(), words);
   };
   return run_prepared(prepared, order_of(settings, prepared.job.program.ptx), settings, check,
                       window);

@@ -232,12 +232,11 @@ std::shared_ptr<const Replay> replay_of(const LoadedModule& loaded, const Launch
     Launch launch;
     std::vector<std::byte> parameters;
     Order order;
-    std::string device;  // as it was asked for
-    std::string name;
+    std::string words;  // for the window
   };
-  const auto kept = std::make_shared<Kept>(Kept{loaded.mutex, loaded.module, memory, request.launch,
-                                                parameters, request.order,
-                                                request.settings.device.value_or(""), loaded.name});
+  const auto kept =
+      std::make_shared<Kept>(Kept{loaded.mutex, loaded.module, memory, request.launch, parameters,
+                                  request.order, window_words(request.settings)});
   kept->order.recorder = nullptr;
   kept->order.executor = nullptr;
   auto out = std::make_shared<Replay>();
@@ -256,10 +255,11 @@ std::shared_ptr<const Replay> replay_of(const LoadedModule& loaded, const Launch
                                                   .memory = kept->memory,
                                                   .launch = kept->launch,
                                                   .parameters = kept->parameters,
-                                                  .device = kept->device})) {
+                                                  .device = {}})) {
       refuse(*error);
     }
-    return fmt::format("open \"{}/kernel.ptx\" --launch \"{}/launch.toml\"", folder, folder);
+    return fmt::format("open \"{}/kernel.ptx\" --launch \"{}/launch.toml\"{}", folder, folder,
+                       kept->words);
   };
   return out;
 }

@@ -122,6 +122,17 @@ Settings take_settings(nb::dict& words) {
   return out;
 }
 
+std::string window_words(const Settings& settings) {
+  std::string out;
+  if (settings.device) out += fmt::format(" --device \"{}\"", *settings.device);
+  if (!settings.schedule.is_usual()) {
+    out += fmt::format(" --schedule \"{}\"", sim::schedule_text(settings.schedule));
+  }
+  if (settings.lazy) out += " --lazy on";
+  if (settings.exact) out += fmt::format(" --numerics {}", *settings.exact ? "exact" : "fast");
+  return out;
+}
+
 Order order_of(const Settings& settings, std::string_view ptx) {
   Order order;
   order.schedule = settings.schedule;

@@ -63,11 +63,14 @@ inline constexpr const char* settings_help =
     "are kept, and\n"
     "a fault or another result in one of them raises, and with strict=True a hazard.";
 
+// The same for the window's `open`: " --schedule 7 --lazy on"; empty where nothing was said.
+std::string window_words(const Settings& settings);
+
 // The chip that is simulated, and the order; refused where it does not take the PTX.
 Order order_of(const Settings& settings, std::string_view ptx);
 
 struct Replay;  // app/python/replay.h
-struct Walk;    // app/python/steppers.cpp
+struct Walk;    // app/python/walks.h
 
 // What has become of a run; Python's Run.
 struct Run {

@@ -103,7 +103,7 @@ void define_timelines(nb::module_& module) {
             const std::string path = path_of(file);
             if (const auto error = write_file(path, self.html)) refuse(*error);
           },
-          nb::arg("file"), nb::sig("def save(self, file: str | os.PathLike) -> None"),
+          nb::arg("file").none(), nb::sig("def save(self, file: str | os.PathLike) -> None"),
           "Writes the page, whole or not at all. Error: it cannot be written there.")
       .def("_repr_html_", &framed)
       .def("__repr__", [](const ShownTimeline& self) {
@@ -135,7 +135,7 @@ void define_timeline_methods(nb::class_<Run>& run) {
          "events: of a record with more, what is short is taken together in the later CTAs.\n"
          "Error: the run was not recorded (record=True).")
       .def(
-          "trace", &write_trace_of, nb::arg("file"),
+          "trace", &write_trace_of, nb::arg("file").none(),
           nb::sig("def trace(self, file: str | os.PathLike) -> None"),
           "Writes the trace that `tilescope run --trace` writes, for https://ui.perfetto.dev, "
           "whole "

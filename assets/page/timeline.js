@@ -24,7 +24,7 @@ class TimelinePage extends TimelineDrawing {
     this.tip = part(".tip");
     this.aside = part("aside");
     part("h1").textContent = data.title;
-    part(".about").textContent = data.about + (data.together ? `, ${TimelineModel.grouped(data.together)} of them taken together` : "");
+    part(".about").textContent = data.about + (data.together ? `, ${TimelineWords.grouped(data.together)} of them taken together` : "");
     this.base.setAttribute("aria-label", `timeline of ${data.title}: ${data.about}`);
     this.setTheme(this.themeAsked());
     this.listen();
@@ -36,12 +36,12 @@ class TimelinePage extends TimelineDrawing {
   // ---- What is seen -------------------------------------------------------------------------------
 
   see(from, to) {
-    [this.from, this.to] = TimelineModel.rangeWithin(this.data.end, from, to);
+    [this.from, this.to] = TimelineWords.rangeWithin(this.data.end, from, to);
     this.later();
   }
   zoom(x, factor) {
     const {x: left, width} = this.lanes, at = this.cycle(Math.min(Math.max(x, left), left + width));
-    [this.from, this.to] = TimelineModel.zoomed(this.data.end, this.from, this.to, at, factor);
+    [this.from, this.to] = TimelineWords.zoomed(this.data.end, this.from, this.to, at, factor);
     this.later();
   }
   pan(dx, dy) {
@@ -58,7 +58,7 @@ class TimelinePage extends TimelineDrawing {
     for (const group of model.groupsOfTrack.get(model.track[event]) || []) this.open[group] = true;
     if (begin < this.from || end > this.to || (length > 0 && share < 0.01)) {
       const want = share < 0.01 || share > 0.5 ? Math.max(length * 3, 200) : this.to - this.from;
-      [this.from, this.to] = TimelineModel.rangeWithin(this.data.end, (begin + end - want) / 2, (begin + end + want) / 2);
+      [this.from, this.to] = TimelineWords.rangeWithin(this.data.end, (begin + end - want) / 2, (begin + end + want) / 2);
     }
     this.arrange();
     const row = this.rowOf.get(model.track[event]), bottom = this.lanes.y + this.lanes.height;
@@ -122,15 +122,15 @@ class TimelinePage extends TimelineDrawing {
       const shares = TimelineModel.sharesText(this.model, row, Math.max(from, 0), to);
       if (!shares) return this.hideTip();
       const title = many ? "events too short to draw one by one: zoom in" : known.name;
-      return this.showTip(x, y, {title, about: `about ${this.data.unit} ${TimelineModel.timeText(this.data, at)}`, lines: [["of this", shares]]});
+      return this.showTip(x, y, {title, about: `about ${this.data.unit} ${TimelineWords.timeText(this.data, at)}`, lines: [["of this", shares]]});
     }
     this.hideTip();
   }
 
   tipOf(event) {
-    const lines = TimelineModel.inspect(this.model, event), skip = new Set(["row", "what", "up to", "inlined from", "PTX line"]);
+    const lines = TimelineWords.inspect(this.model, event), skip = new Set(["row", "what", "up to", "inlined from", "PTX line"]);
     const shown = lines.filter(([name]) => !skip.has(name));
-    for (const cause of TimelineModel.causesOf(this.model, event, 1)) shown.push(["because", TimelineModel.sentence(this.model, cause)]);
+    for (const cause of TimelineModel.causesOf(this.model, event, 1)) shown.push(["because", TimelineWords.sentence(this.model, cause)]);
     return {title: lines[1][1], about: lines[0][1], lines: shown};
   }
 
@@ -174,12 +174,12 @@ class TimelinePage extends TimelineDrawing {
   closeAside() { this.aside.hidden = true; }
 
   showEvent(event) {
-    const M = TimelineModel, lines = M.inspect(this.model, event), parts = [this.list(lines.filter(([name]) => name !== "what"))];
+    const M = TimelineModel, lines = TimelineWords.inspect(this.model, event), parts = [this.list(lines.filter(([name]) => name !== "what"))];
     const link = (name, to) => {
       const button = document.createElement("button"), what = document.createElement("b");
       button.className = "link";
       what.textContent = name;
-      button.append(what, M.sentence(this.model, to));
+      button.append(what, TimelineWords.sentence(this.model, to));
       button.onclick = () => this.select(to, true);
       parts.push(button);
     };
@@ -202,7 +202,7 @@ class TimelinePage extends TimelineDrawing {
 
   showTotals() {
     const [from, to] = this.totals, data = this.data, M = TimelineModel;
-    const lines = [["from", M.timeText(data, from)], ["to", M.timeText(data, to)], ["length", M.timeText(data, to - from)]];
+    const lines = [["from", TimelineWords.timeText(data, from)], ["to", TimelineWords.timeText(data, to)], ["length", TimelineWords.timeText(data, to - from)]];
     for (const row of this.order) {
       if (lines.length >= 48) break;
       if (row.group && row.open) continue;
@@ -213,8 +213,8 @@ class TimelinePage extends TimelineDrawing {
   }
 
   search(text) {
-    this.hits = TimelineModel.find(this.model, text);
-    this.root.querySelector(".hits").textContent = text.trim() ? `${TimelineModel.grouped(this.hits.length)} found` : "";
+    this.hits = TimelineWords.find(this.model, text);
+    this.root.querySelector(".hits").textContent = text.trim() ? `${TimelineWords.grouped(this.hits.length)} found` : "";
     this.drawOver();
   }
   // The next or previous of what was found.

@@ -86,8 +86,10 @@ def test_memory_at_a_time(run):
     assert memory.block == (2, 0, 0)
     # Back again, by another question; and by cycles, as the timeline counts them.
     assert run.memory((2, 0, 0), "instruction 1").shared.mask.all()
-    early = run.step(block=1).forward(3).where.time
-    assert run.memory(1, early).shared.mask.all()
+    late = to_line(run.step(block=1), OUT).where.time
+    assert not run.memory(1, late).shared.mask[:128].any()
+    with pytest.raises(ts.Error, match="CTA 1 has not begun"):
+        run.memory(1, 0)
     with pytest.raises(ts.Error, match="CTA 1 has exited.*events are from"):
         run.memory(1, "end")
 
@@ -128,6 +130,9 @@ def test_it_is_the_run_that_was(run):
 
 def test_pipelines_and_tensor_memory():
     run = ts.run("hgemm_v7", m=128, n=128, k=128, record=True)
+    third = run.step(warp=4).forward(3)
+    assert third.where.warp == 4 and third.back(2).where.warp == 4
+    assert third.back().where.ptx_line == run.step(warp=4).where.ptx_line
     steps = run.step()
     steps.forward(by="copy")
     assert steps.where.warp == 7  # the one that copies in
@@ -138,6 +143,11 @@ def test_pipelines_and_tensor_memory():
     assert memory.tensor.shape == (128, 512) and memory.tensor.dtype == np.uint32
     names = [part["name"] for part in memory.parts]
     assert any(name.startswith("A [") for name in names) and any(name.startswith("B [") for name in names)
+    tile = next(part for part in memory.parts if part["name"] == "A [0:128, 64:128]")
+    assert (tile["array"] == run.outputs["A"][:128, 64:128]).all() and tile["array"].count() == 128 * 64
+    # It lies there swizzled.
+    assert tile["end"] - tile["begin"] == 128 * 64 * 2
+    assert (memory.shared[tile["begin"]:tile["end"]].data.view(np.float16).reshape(128, 64) != tile["array"].data).any()
     # The accumulator is the product of the inputs, f32 in 128 columns.
     column = int(np.flatnonzero(~memory.tensor.mask.all(axis=0))[0])
     found = memory.tensor[:, column:column + 128].data.view(np.float32)

@@ -1,8 +1,8 @@
-// What a timeline's page reads out of its data, for test_timeline.py: node timeline_page.js MODEL DATA
+// What a timeline's page reads out of its data, for test_timeline.py: node timeline_page.js assets/page DATA
 // writes it as JSON.
 "use strict";
 const fs = require("fs");
-const M = require(process.argv[2]);
+const M = require(process.argv[2] + "/timeline_model.js"), W = require(process.argv[2] + "/timeline_words.js");
 const data = JSON.parse(fs.readFileSync(process.argv[3], "utf8"));
 const model = M.unpack(data);
 const units = data.tracks.map(track => track.unit);
@@ -37,8 +37,8 @@ process.stdout.write(JSON.stringify({
   rows: rows.map(row => (row.group ? data.groups : data.tracks)[row.place].label), chains, both, shares, lost,
   ran: all.reduce((sum, i) => sum + (model.kind[i] === M.RUN ? model.amount[i] : 0), 0),
   copied: all.reduce((sum, i) => sum + (model.kind[i] === M.OPERATION && units[model.track[i]] === "copies in" ? model.amount[i] : 0), 0),
-  found: M.find(model, "full[0]").length, nothing: M.find(model, "no such words").length,
-  sayings: all.slice(0, 50).map(i => M.sayings(model, i)), inspected: all.map(i => Object.fromEntries(M.inspect(model, i))),
-  words: [M.grouped(1234567), M.secondsText(1234, 2), M.secondsText(1, 2), M.secondsText(5e6, 2), M.bytesText(16384), M.bytesText(100)],
-  ticks: M.ticks(0, 1000, 800).map(([at, text]) => text), zoomed: M.zoomed(1000, 0, 1000, 250, 4), ends: M.rangeWithin(1000, 900, 1300),
+  found: W.find(model, "full[0]").length, nothing: W.find(model, "no such words").length,
+  sayings: all.slice(0, 50).map(i => W.sayings(model, i)), inspected: all.map(i => Object.fromEntries(W.inspect(model, i))),
+  words: [W.grouped(1234567), W.secondsText(1234, 2), W.secondsText(1, 2), W.secondsText(5e6, 2), W.bytesText(16384), W.bytesText(100)],
+  ticks: W.ticks(0, 1000, 800).map(([at, text]) => text), zoomed: W.zoomed(1000, 0, 1000, 250, 4), ends: W.rangeWithin(1000, 900, 1300),
 }));
