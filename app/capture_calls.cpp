@@ -22,7 +22,7 @@ using Bytes = std::vector<std::byte>;
 namespace {
 
 constexpr std::uint32_t no = 1;
-constexpr std::uint64_t grain = 256;  // of where buffers begin in a launch file
+constexpr std::uint64_t launch_grain = 256;  // of where buffers begin in a launch file
 // Where a launch file has memory, and where that lies which a chip has elsewhere.
 constexpr std::uint64_t files_begin = 0x0000'7000'0000'0000, files_end = 0x0000'7fff'ffff'ff00;
 constexpr std::uint64_t moved_step = std::uint64_t{1} << 21;
@@ -274,7 +274,7 @@ bool CaptureCalls::region(wire::Reader& in) {
     }
   }
   // Before an address that is no multiple of 256 zeros stand.
-  const std::uint64_t offset = address % grain;
+  const std::uint64_t offset = address % launch_grain;
   std::uint64_t begin = address - offset;
   if (begin < files_begin || address + bytes > files_end) {
     begin = p->next_moved + begin % moved_step;

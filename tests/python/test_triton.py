@@ -837,3 +837,19 @@ print("right")
 def test_torch_is_not_needed():
     done = subprocess.run([sys.executable, "-c", WITHOUT_TORCH, str(pathlib.Path(__file__).parent)], capture_output=True, text=True)
     assert done.stdout == "right\n", done.stderr
+
+
+def test_a_recorded_launch_has_a_timeline_and_steps():
+    ts.triton.activate("sm_90a", record=True)
+    x, y = normal(1000), normal(1000)
+    out = np.zeros(1000, np.float32)
+    add_kernel[(4,)](x, y, out, 1000, BLOCK=256)
+    run = ts.triton.last
+    assert "add_kernel" in run.timeline().html
+    lines = add_kernel.fn.__code__.co_firstlineno, add_kernel.fn.__code__.co_firstlineno + 4
+    steps = run.step(block=3).forward(by="line")
+    assert steps.where.file == __file__ and lines[0] <= steps.where.line <= lines[1]
+    while not steps.where.instruction.startswith("@%p") or "st.global" not in steps.where.instruction:
+        steps.forward()
+    assert any(array.dtype == np.uint64 for array in steps.registers.values())  # addresses
+    assert steps.back().where.line <= lines[1] and (out == x + y).all()
