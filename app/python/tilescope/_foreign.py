@@ -154,6 +154,8 @@ def _checked_shape(layout, shape):
 
 def _view(layout, shape):
     """What Triton's compiler prints of the layout: the coordinate of every register, or of every offset."""
+    if not hasattr(layout, "format_hardware_view"):
+        raise Error("This Triton does not print its layouts (format_hardware_view); 3.9 does.")
     try:
         return layout.format_hardware_view(shape)
     except RuntimeError as refused:
