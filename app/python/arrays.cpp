@@ -7,6 +7,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "app/python/tensors.h"
 #include "app/python/values.h"
 #include "core/diff/diff.h"
 #include "core/run/job.h"
@@ -46,6 +47,10 @@ void HostArray::measure() {
 }
 
 std::optional<HostArray> HostArray::of(nb::handle object) {
+  Box<Tensor>* tensor = nullptr;
+  if (nb::try_cast(object, tensor) && tensor && tensor->elements) {
+    return of(numpy_of(*tensor, nb::bool_(false)));
+  }
   HostArray out;
   if (may_have_buffer(object)) {
     auto view = std::make_unique<Py_buffer>();

@@ -1,7 +1,8 @@
 // Arrays of the host as a kernel's global memory: bytes go in once before a launch, and out once
 // behind it.
 //
-// What has the buffer protocol (NumPy, memoryview, array) or DLPack on the CPU (torch) is an array.
+// What has the buffer protocol (NumPy, memoryview, array) or DLPack on the CPU (torch) is an array,
+// and so is a Tensor over one that is strided.
 // Its strides may be any: what lies between its elements goes along. Arrays that share memory share
 // it in the kernel, too.
 #pragma once

@@ -50,7 +50,20 @@ nb::object as_index(nb::handle object) {
   return nb::steal(number);
 }
 
+// tilescope/_foreign.py: what others' objects are here; None, or none at all, where they are
+// nothing.
+nb::object foreign(nb::handle object) {
+  const nb::object module = nb::getattr(object.type(), "__module__", nb::none());
+  if (!PyUnicode_Check(module.ptr())) return {};
+  const std::string_view name = text_in(module);
+  const std::string_view package = name.substr(0, name.find('.'));
+  if (package != "cutlass" && package != "tensor_layouts" && package != "triton") return {};
+  nb::object found = nb::module_::import_("tilescope._foreign").attr("value")(object);
+  return found.is_none() ? nb::object() : found;
+}
+
 Value evaluated_text(nb::handle text) {
+  if (is_linear_layout(text_in(text))) return value_of_linear_layout(text);
   return taken(evaluate(text_in(text)));
 }
 
@@ -61,6 +74,9 @@ std::optional<Int> int_in(nb::handle object) {
   Int* held = nullptr;
   if (nb::try_cast(object, held) && held) return *held;
   if (const nb::object index = as_index(object)) return Int(number_in(index));
+  const nb::object number = PyIndex_Check(object.ptr()) ? foreign(object) : nb::object();
+  if (number && nb::try_cast(number, held) && held) return *held;
+  if (number && is_number(number)) return Int(number_in(number));
   return std::nullopt;
 }
 
@@ -160,6 +176,14 @@ Value taken(language::Answer answer) {
   refuse(language::sentence_of(answer));
 }
 
+bool is_linear_layout(std::string_view text) {
+  return text.find("where out dims are:") != text.npos;
+}
+
+Value value_of_linear_layout(nb::handle text) {
+  return value_of(nb::module_::import_("tilescope._foreign").attr("linear_text")(text));
+}
+
 std::string_view text_in(nb::handle text) {
   Py_ssize_t size = 0;
   const char* const begin = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
@@ -213,6 +237,7 @@ Value value_of(nb::handle object) {
       in_a_box<Swizzle, Tiler, Slice, ThreadValue, Place, Tensor, Shared<MmaAtom>, Shared<CopyAtom>,
                Shared<TiledMma>, Shared<TiledCopy>, Shared<TileLayout>, Verdict>(object);
   if (value) return std::move(*value);
+  if (const nb::object ours = foreign(object)) return value_of(ours);
   if (const std::optional<Layout> theirs = layout_like(object)) return *theirs;
   refuse(fmt::format(
       "{} is none of the language's values: a number, a tuple, a layout, what its functions "

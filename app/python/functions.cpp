@@ -4,11 +4,11 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 
-#include <cctype>
 #include <deque>
 #include <set>
 
 #include "app/python/examples.h"
+#include "app/python/signatures.h"
 #include "app/python/values.h"
 #include "core/language/parser.h"
 
@@ -32,68 +32,6 @@ Evaluated value_called(const language::Function& function, nb::args given) {
   return language::call(function, std::move(arguments), 0, 0);
 }
 
-// What a parameter takes, by its letter in Function::kinds.
-std::string_view type_of(char kind) {
-  switch (std::toupper(static_cast<unsigned char>(kind))) {
-    case 'L':
-    case 'O':
-    case 'K':
-      return "LayoutLike";
-    case 'H':
-    case 'E':
-      return "LayoutLike | Tensor";
-    case 'T':
-      return "TilerLike";
-    case 'S':
-    case 'J':
-      return "TupleLike";
-    case 'N':
-      return "int";
-    case 'I':
-      return "int | Int";
-    case 'W':
-      return "str";
-    case 'M':
-      return "TiledMMA | MMAAtom | str";
-    case 'A':
-      return "MMAAtom | str";
-    case 'C':
-      return "TiledCopy | str";
-    case 'X':
-      return "TiledMMA | TiledCopy | str";
-    case 'P':
-      return "CopyAtom | str";
-    case 'D':
-      return "TileLayout | str";
-    default:
-      return "Value";
-  }
-}
-
-// "def zipped_divide(A: LayoutLike, T: TilerLike, /) -> Any", of "(A, T)" and "LT". A parameter
-// that may be repeated has several letters, of which the later ones are without a name.
-std::string signature_of(const language::Function& f) {
-  std::vector<std::string> names;
-  std::string name;
-  for (const char c : f.help.parameters) {
-    if (std::isalnum(static_cast<unsigned char>(c)) || c == '_') {
-      name += c;
-    } else if (!name.empty()) {
-      names.push_back(std::move(name));
-      name.clear();
-    }
-  }
-  std::set<std::string> used;
-  std::string out = fmt::format("def {}(", f.help.name);
-  for (std::size_t i = 0; i < f.kinds.size(); ++i) {
-    std::string own = i < names.size() ? names[i] : names.empty() ? "x" : names.back();
-    if (!used.insert(own).second) own += fmt::format("_{}", i), used.insert(own);
-    const bool optional = std::islower(static_cast<unsigned char>(f.kinds[i])) != 0;
-    out += fmt::format("{}: {}{}, ", own, type_of(f.kinds[i]), optional ? " = ..." : "");
-  }
-  return out + "/) -> Any";
-}
-
 std::string about_function(const language::Function& f) {
   std::string out = fmt::format("{}{}: {}.\n\n", f.help.name, f.help.parameters, f.help.help);
   if (const std::string_view example = example_of(f.help.name); !example.empty())
@@ -108,6 +46,9 @@ const char* kept(std::string text) {
 }
 
 nb::object evaluated(const std::string& expression, nb::kwargs names) {
+  if (is_linear_layout(expression)) {
+    return object_of(value_of_linear_layout(nb::str(expression.c_str())));
+  }
   language::Names bound;
   for (const auto& [name, value] : names) {
     const std::string text(text_in(name));
@@ -121,7 +62,7 @@ nb::object evaluated(const std::string& expression, nb::kwargs names) {
   if (const Problem* problem = std::get_if<Problem>(&*result)) {
     refuse(problem->sentence + "\n" + caret(expression, *problem));
   }
-  return object_of(std::get<Value>(*result));
+  return object_of(std::get<Value>(*result), nb::tuple(names.values()));
 }
 
 }  // namespace
@@ -155,7 +96,7 @@ Error: what is wrong or refused, and where.)doc");
         kept(std::string(help.name)),
         [function](nb::args given) -> nb::object {
           const Evaluated result = value_called(*function, given);
-          if (const Value* value = std::get_if<Value>(&result)) return object_of(*value);
+          if (const Value* value = std::get_if<Value>(&result)) return object_of(*value, given);
           refuse(std::get<Problem>(result).sentence);
         },
         nb::sig(kept(signature_of(*function))), kept(about_function(*function)));

@@ -112,14 +112,60 @@ std::string escaped(const std::string& plain) {
   return out;
 }
 
-// The steps as text, and the picture of the whole expression below.
+// The picture as an image of its own, so that the names in one do not meet those in another of the
+// same page; empty where there is none.
+std::string image_of(const Outcome<std::vector<std::byte>>& picture) {
+  if (!picture) return "";
+  std::string out = "<img src=\"data:image/svg+xml;charset=utf-8,";
+  for (const std::byte byte : *picture) {
+    const auto c = static_cast<unsigned char>(byte);
+    const bool plain =
+        (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+        std::string_view(" -_.,:;/=()").find(static_cast<char>(c)) != std::string::npos;
+    if (plain) {
+      out += static_cast<char>(c);
+    } else {
+      out += fmt::format("%{:02X}", c);
+    }
+  }
+  return out + "\">";
+}
+
+// What a step came to, where it is more than a number and small enough to be seen.
+bool worth_a_picture(const DerivationStep& step) {
+  constexpr std::int64_t most = 256;
+  if (!step.layout) return false;
+  const Result<std::int64_t> count = size(*step.layout);
+  return count && *count > 1 && *count <= most;
+}
+
+// The picture of the whole expression, and the steps: a part is folded into what it is a part of,
+// and opened has the picture of what it came to.
 std::string html_of(const Explanation& e) {
-  std::string out = "<pre>" + escaped(text_of(e)) + "</pre>";
   StillOptions options;
   options.output = "picture.svg";
-  const Outcome<std::vector<std::byte>> picture = still_of(e.expression, options);
-  if (picture) out.append(reinterpret_cast<const char*>(picture->data()), picture->size());
-  return out;
+  std::string out = "<div><code>" + escaped(e.expression) + "</code><br>" +
+                    image_of(still_of(e.expression, options));
+  int open = 0;  // <details> that are not closed
+  for (const DerivationStep& step : e.steps) {
+    for (; open > step.level; --open) out += "</details>";
+    const std::string equals = step.result.empty() ? "" : " = " + escaped(step.result);
+    out += fmt::format(
+        "<details{} style=\"margin-left:1.5em\"><summary><b>{}</b> <code>{}{}</code></summary>{}",
+        step.level == 0 ? " open" : "", escaped(step.operation), escaped(step.operands), equals,
+        escaped(step.sentence));
+    if (step.level > 0 && worth_a_picture(step)) {
+      const Outcome<LayoutView> view = view_of(Value(*step.layout));
+      if (view) out += "<br>" + image_of(still_of(*view, options));
+    }
+    ++open;
+  }
+  for (; open > 0; --open) out += "</details>";
+  const Value* value = std::get_if<Value>(&e.result);
+  out += "<code>" +
+         escaped(value ? text(*value) : "refused: " + std::get<Problem>(e.result).sentence) +
+         "</code>";
+  return out + "</div>";
 }
 
 }  // namespace
@@ -174,6 +220,7 @@ What else may be said: Layout.draw. Error: the expression is refused, or a word 
                           "The steps to a value, and the value or why there is none.")
       .def_prop_ro(
           "value", [](const Explanation& self) { return object_of(taken(self.result)); },
+          nb::sig("def value(self) -> Any"),
           "The value. Error: the expression is refused, with its sentence.")
       .def_prop_ro(
           "steps",
@@ -182,10 +229,13 @@ What else may be said: Layout.draw. Error: the expression is refused, or a word 
             for (const DerivationStep& step : self.steps) out.append(step_of(step));
             return out;
           },
+          nb::sig("def steps(self) -> list[dict[str, Any]]"),
           "One dict a step: level, operation, operands, result, sentence, layout.")
       .def("__str__", &text_of)
       .def("__repr__", &text_of)
-      .def("_repr_html_", &html_of);
+      .def("_repr_html_", &html_of,
+           "For a notebook: the picture of the expression, and the steps to unfold, each with the\n"
+           "picture of what it came to.");
   module.def("explain", &explained, nb::arg("expression"),
              R"doc(Why an expression has its value: each operation, and by which rule.
 

@@ -7,7 +7,7 @@
 
 #include <functional>
 
-#include "app/python/pictures.h"
+#include "app/python/boxes.h"
 #include "app/python/values.h"
 #include "core/layout/text.h"
 #include "core/tensor/text.h"
@@ -35,12 +35,6 @@ std::size_t hash_of(const Layout& layout) {
       static_cast<std::uint64_t>(layout.swizzle.shift));
   mix_number(layout.offset);
   return static_cast<std::size_t>(sum);
-}
-
-// L(4, 5), L((4,(1,2))), L(7), L(3, _): as the language has it.
-Tuple coordinate_in(nb::args given) {
-  if (given.size() == 0) refuse("A coordinate is needed: a number, or one for each mode.");
-  return given.size() == 1 ? tuple_of(given[0]) : tuple_of(given);
 }
 
 nb::object offset_at(const Layout& layout, nb::args given) {
@@ -102,9 +96,7 @@ Layout("(4,8):(1,4)"))doc");
             }
           },
           nb::arg("shape"), nb::arg("stride") = nb::none(),
-          nb::sig("def __init__(self, shape: int | tuple | str | Layout, stride: int | tuple | "
-                  "None = None) -> "
-                  "None"),
+          nb::sig("def __init__(self, shape: LayoutLike, stride: TupleLike = None) -> None"),
           "Of a shape and its strides, two tuples of the same structure; of a shape alone, compact "
           "and\n"
           "column-major; or of an expression. Error: extents below 1, structures that differ, more "
@@ -112,19 +104,20 @@ Layout("(4,8):(1,4)"))doc");
           "leaves or 8 levels.")
       .def_prop_ro(
           "shape", [](const Layout& self) { return object_of(self.shape()); },
-          "The extents, nested as the layout is.")
+          nb::sig("def shape(self) -> Shape"), "The extents, nested as the layout is.")
       .def_prop_ro(
           "stride", [](const Layout& self) { return object_of(self.stride()); },
-          "The steps, nested as the layout is.")
+          nb::sig("def stride(self) -> Shape"), "The steps, nested as the layout is.")
       .def_prop_ro(
           "swizzle", [](const Layout& self) { return object_of(Value(self.swizzle)); },
+          nb::sig("def swizzle(self) -> Swizzle"),
           "What permutes the offsets; bits are 0 where nothing does.")
       .def_prop_ro(
           "offset", [](const Layout& self) { return object_of(self.offset); },
+          nb::sig("def offset(self) -> int | Int"),
           "What is added before the swizzle; 0 in a plain layout.")
       .def(
-          "__call__", &offset_at,
-          nb::sig("def __call__(self, *coordinate: int | tuple | None | Int) -> object"),
+          "__call__", &offset_at, nb::sig("def __call__(self, *coordinate: Coordinate) -> Answer"),
           R"doc(The offset of a coordinate: one number, or one for each mode or leaf. With `_` a slice.
 
 >>> import tilescope as ts
@@ -200,52 +193,6 @@ Layout("(16,?{div=8}):(1,16)")
   module.attr("_") = nb::cast(Int::all());
 }
 
-template <class T>
-std::string text_in(const Box<T>& box) {
-  return text(Value(box.value));
-}
-
-// What every one of them has.
-template <class T>
-nb::class_<Box<T>> define_box(nb::module_& module, const char* name, const char* about_it) {
-  nb::class_<Box<T>> made(module, name, about_it);
-  const std::string_view name_view(name);
-  made.def("__str__", &text_in<T>)
-      .def("__repr__",
-           [name_view](const Box<T>& self) {
-             return fmt::format("<{} {}>", name_view, text_in(self));
-           })
-      .def(
-          "__eq__",
-          [](const Box<T>& self, nb::handle other) -> nb::object {
-            Box<T>* right = nullptr;
-            if (!nb::try_cast(other, right) || !right) return nb::borrow(Py_NotImplemented);
-            return nb::bool_(text_in(self) == text_in(*right));
-          },
-          nb::sig("def __eq__(self, other: object, /) -> bool"))
-      .def("__hash__", [](const Box<T>& self) { return std::hash<std::string>()(text_in(self)); });
-  define_pictures_of<Box<T>>(made);
-  return made;
-}
-
-// A coordinate's place in it, as the language has it.
-template <class T>
-void define_call(nb::class_<Box<T>>& made) {
-  made.def(
-      "__call__",
-      [](const Box<T>& self, nb::args given) {
-        const Value value(self.value);
-        const Tuple coordinate = coordinate_in(given);
-        if (!language::takes_coordinates(value)) {
-          refuse(fmt::format("{} is {}, and has no coordinates.", text(value), kind_of(value)));
-        }
-        return object_of(taken(language::at(value, coordinate)));
-      },
-      nb::sig("def __call__(self, *coordinate: int | tuple | None | Int) -> object"),
-      "The offset or place of a coordinate, from its own beginning; with `_` a slice. Error: it "
-      "does not fit.");
-}
-
 void define_plain_boxes(nb::module_& module) {
   define_box<Swizzle>(module, "Swizzle", R"doc(Permutes offsets: bits are exchanged by exclusive or.
 
@@ -273,16 +220,22 @@ Layout("Sw<3,4,3> o 0 o (8,64):(64,1)"))doc")
   define_box<Tiler>(module, "Tiler", "How to cut a layout, mode by mode: <3:3,(2,4):(1,8)>.");
   auto slice = define_box<Slice>(module, "Slice",
                                  "A part of a layout: a layout, and the offset where it begins.");
-  slice.def_prop_ro("layout", [](const Box<Slice>& self) { return object_of(self.value.layout); })
-      .def_prop_ro("offset",
-                   [](const Box<Slice>& self) { return object_of(Value(self.value.offset)); });
+  slice
+      .def_prop_ro(
+          "layout", [](const Box<Slice>& self) { return object_of(self.value.layout); },
+          nb::sig("def layout(self) -> Layout"))
+      .def_prop_ro(
+          "offset", [](const Box<Slice>& self) { return object_of(Value(self.value.offset)); },
+          nb::sig("def offset(self) -> Answer"));
   define_call(slice);
   define_box<ThreadValue>(module, "ThreadValue",
                           "A tiler and its (thread, value) layout, as make_layout_tv gives them.")
-      .def_prop_ro("tiler",
-                   [](const Box<ThreadValue>& self) { return object_of(self.value.tiler); })
-      .def_prop_ro("layout",
-                   [](const Box<ThreadValue>& self) { return object_of(self.value.layout); });
+      .def_prop_ro(
+          "tiler", [](const Box<ThreadValue>& self) { return object_of(self.value.tiler); },
+          nb::sig("def tiler(self) -> Shape"))
+      .def_prop_ro(
+          "layout", [](const Box<ThreadValue>& self) { return object_of(self.value.layout); },
+          nb::sig("def layout(self) -> Layout"));
   define_box<Place>(module, "Place", "Where a coordinate leads on named axes: 3@TLane+4@TCol.");
   define_box<Verdict>(module, "Verdict", R"doc(Yes or no, with its reason.
 
@@ -295,22 +248,7 @@ Layout("Sw<3,4,3> o 0 o (8,64):(64,1)"))doc")
           "because", [](const Box<Verdict>& self) { return self.value.because; }, "A sentence.");
 }
 
-void define_tensor_boxes(nb::module_& module) {
-  auto tensor = define_box<Tensor>(
-      module, "Tensor", R"doc(A layout, where its elements are, and of which type they are.
-
->>> import tilescope as ts
->>> t = ts.eval("smem<f16> o (8,64):(64,1)")
->>> t.memory, t.type, t.layout
-('smem', 'f16', Layout("(8,64):(64,1)")))doc");
-  tensor.def_prop_ro("layout", [](const Box<Tensor>& self) { return object_of(self.value.layout); })
-      .def_prop_ro("memory",
-                   [](const Box<Tensor>& self) { return std::string(name_of(self.value.memory)); })
-      .def_prop_ro("type",
-                   [](const Box<Tensor>& self) { return std::string(name_of(self.value.type)); })
-      .def_prop_ro("offset",
-                   [](const Box<Tensor>& self) { return object_of(Value(self.value.offset)); });
-  define_call(tensor);
+void define_tiled_boxes(nb::module_& module) {
   using Mma = Box<Shared<MmaAtom>>;
   define_box<Shared<MmaAtom>>(module, "MMAAtom",
                               R"doc(An instruction of the tensor cores, by CuTe's name.
@@ -319,32 +257,60 @@ void define_tensor_boxes(nb::module_& module) {
 >>> ts.eval("SM80_16x8x16_F32F16F16F32_TN").shape_mnk
 (16, 8, 16))doc")
       .def_prop_ro("name", [](const Mma& self) { return std::string(self.value->name.view()); })
-      .def_prop_ro("shape_mnk", [](const Mma& self) { return object_of(self.value->shape_mnk); })
-      .def_prop_ro("thr_id", [](const Mma& self) { return object_of(self.value->thr_id); })
-      .def_prop_ro("layout_A_TV", [](const Mma& self) { return object_of(self.value->a.tv); })
-      .def_prop_ro("layout_B_TV", [](const Mma& self) { return object_of(self.value->b.tv); })
-      .def_prop_ro("layout_C_TV", [](const Mma& self) { return object_of(self.value->c.tv); });
+      .def_prop_ro(
+          "shape_mnk", [](const Mma& self) { return object_of(self.value->shape_mnk); },
+          nb::sig("def shape_mnk(self) -> Shape"))
+      .def_prop_ro(
+          "thr_id", [](const Mma& self) { return object_of(self.value->thr_id); },
+          nb::sig("def thr_id(self) -> Layout"))
+      .def_prop_ro(
+          "layout_A_TV", [](const Mma& self) { return object_of(self.value->a.tv); },
+          nb::sig("def layout_A_TV(self) -> Layout"))
+      .def_prop_ro(
+          "layout_B_TV", [](const Mma& self) { return object_of(self.value->b.tv); },
+          nb::sig("def layout_B_TV(self) -> Layout"))
+      .def_prop_ro(
+          "layout_C_TV", [](const Mma& self) { return object_of(self.value->c.tv); },
+          nb::sig("def layout_C_TV(self) -> Layout"));
   using Copy = Box<Shared<CopyAtom>>;
   define_box<Shared<CopyAtom>>(module, "CopyAtom", "An instruction that copies, by CuTe's name.")
       .def_prop_ro("name", [](const Copy& self) { return std::string(self.value->name.view()); })
-      .def_prop_ro("thr_id", [](const Copy& self) { return object_of(self.value->thr_id); })
-      .def_prop_ro("layout_src_TV", [](const Copy& self) { return object_of(self.value->src); })
-      .def_prop_ro("layout_dst_TV", [](const Copy& self) { return object_of(self.value->dst); });
+      .def_prop_ro(
+          "thr_id", [](const Copy& self) { return object_of(self.value->thr_id); },
+          nb::sig("def thr_id(self) -> Layout"))
+      .def_prop_ro(
+          "layout_src_TV", [](const Copy& self) { return object_of(self.value->src); },
+          nb::sig("def layout_src_TV(self) -> Layout"))
+      .def_prop_ro(
+          "layout_dst_TV", [](const Copy& self) { return object_of(self.value->dst); },
+          nb::sig("def layout_dst_TV(self) -> Layout"));
   using Tiled = Box<Shared<TiledMma>>;
   define_box<Shared<TiledMma>>(module, "TiledMMA", "An MMA atom, repeated over threads and values.")
-      .def_prop_ro("thr_layout_vmnk",
-                   [](const Tiled& self) { return object_of(self.value->thr_layout_vmnk); })
-      .def_prop_ro("atom", [](const Tiled& self) {
-        return object_of(Value(std::make_shared<const MmaAtom>(self.value->atom)));
-      });
+      .def_prop_ro(
+          "thr_layout_vmnk",
+          [](const Tiled& self) { return object_of(self.value->thr_layout_vmnk); },
+          nb::sig("def thr_layout_vmnk(self) -> Layout"))
+      .def_prop_ro(
+          "atom",
+          [](const Tiled& self) {
+            return object_of(Value(std::make_shared<const MmaAtom>(self.value->atom)));
+          },
+          nb::sig("def atom(self) -> MMAAtom"));
   using TiledC = Box<Shared<TiledCopy>>;
   define_box<Shared<TiledCopy>>(module, "TiledCopy",
                                 "A copy atom, repeated over threads and values.")
-      .def_prop_ro("tiler", [](const TiledC& self) { return object_of(self.value->tiler); })
-      .def_prop_ro("layout_tv", [](const TiledC& self) { return object_of(self.value->layout_tv); })
-      .def_prop_ro("atom", [](const TiledC& self) {
-        return object_of(Value(std::make_shared<const CopyAtom>(self.value->atom)));
-      });
+      .def_prop_ro(
+          "tiler", [](const TiledC& self) { return object_of(self.value->tiler); },
+          nb::sig("def tiler(self) -> Shape"))
+      .def_prop_ro(
+          "layout_tv", [](const TiledC& self) { return object_of(self.value->layout_tv); },
+          nb::sig("def layout_tv(self) -> Layout"))
+      .def_prop_ro(
+          "atom",
+          [](const TiledC& self) {
+            return object_of(Value(std::make_shared<const CopyAtom>(self.value->atom)));
+          },
+          nb::sig("def atom(self) -> CopyAtom"));
   using Tile = Box<Shared<TileLayout>>;
   auto tile = define_box<Shared<TileLayout>>(
       module, "TileLayout",
@@ -359,9 +325,15 @@ void define_tensor_boxes(nb::module_& module) {
             new (self) Tile{std::get<Shared<TileLayout>>(called("TileLayout", given))};
           },
           nb::sig("def __init__(self, *arguments: Value) -> None"), "The language's TileLayout.")
-      .def_prop_ro("shard", [](const Tile& self) { return object_of(self.value->shard); })
-      .def_prop_ro("replica", [](const Tile& self) { return object_of(self.value->replica); })
-      .def_prop_ro("offset", [](const Tile& self) { return object_of(Value(self.value->offset)); });
+      .def_prop_ro(
+          "shard", [](const Tile& self) { return object_of(self.value->shard); },
+          nb::sig("def shard(self) -> Layout"))
+      .def_prop_ro(
+          "replica", [](const Tile& self) { return object_of(self.value->replica); },
+          nb::sig("def replica(self) -> Layout"))
+      .def_prop_ro(
+          "offset", [](const Tile& self) { return object_of(Value(self.value->offset)); },
+          nb::sig("def offset(self) -> Answer"));
   define_call(tile);
 }
 
@@ -371,7 +343,8 @@ void define_values(nb::module_& module) {
   define_int(module);
   define_layout(module);
   define_plain_boxes(module);
-  define_tensor_boxes(module);
+  define_tensor(module);
+  define_tiled_boxes(module);
 }
 
 }  // namespace tilescope::python

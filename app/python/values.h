@@ -9,12 +9,14 @@
 //     ts.Layout, ts.Swizzle, ts.Tensor... themselves
 //     "SM80_16x8x16_F32F16F16F32_TN"      whatever the expression is
 //     an object with .shape and .stride   a layout
+//     layouts of CuTeDSL's, tensor-layouts' and Triton's: tilescope/_foreign.py
 //
 // What comes back is a number or a tuple of Python's wherever it can be one.
 #pragma once
 
 #include <nanobind/nanobind.h>
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -48,6 +50,24 @@ template <class T>
 struct Box {
   T value;
 };
+// A tensor may be over an array: tensors.h.
+struct HostElements;
+template <>
+struct Box<Tensor> {
+  Tensor value;
+  std::shared_ptr<const HostElements> elements = nullptr;
+};
+// Of two tensors: whether they are over the same array, or none of them is over one.
+template <class T>
+bool same_elements(const Box<T>&, const Box<T>&) {
+  return true;
+}
+template <>
+bool same_elements(const Box<Tensor>& a, const Box<Tensor>& b);
+
+// Triton's LinearLayout as it prints it, which is no expression of the language.
+bool is_linear_layout(std::string_view text);
+Value value_of_linear_layout(nb::handle text);
 
 // Refused where the object is nothing that the language knows.
 Value value_of(nb::handle object);
@@ -59,6 +79,9 @@ std::int64_t number_of(nb::handle object);
 Value called(std::string_view name, nb::args arguments);
 
 nb::object object_of(const Value& value);
+// A tensor that was made of one that is over an array is over it, too: `from` are the objects that
+// the value was made of.
+nb::object object_of(const Value& value, const nb::tuple& from);
 nb::object object_of(const Tuple& tuple);
 nb::object object_of(const Int& number);
 nb::object object_of(const Layout& layout);
@@ -75,6 +98,7 @@ std::string about(nb::handle object);
 // The parts of the module, each with its own file.
 void define_errors(nb::module_& module);
 void define_values(nb::module_& module);
+void define_tensor(nb::module_& module);
 void define_functions(nb::module_& module);
 void define_pictures(nb::module_& module);
 void define_launches(nb::module_& module);

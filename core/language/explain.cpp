@@ -81,7 +81,7 @@ void compose_steps(const Layout& a, const Layout& b, bool together, Account acco
   if (detail::needs_concrete(b, 1, {.axes = true, .unknown = true})) return;
   const detail::Digits digits(a.modes, together);
   detail::Leaves shown;
-  for (int i = 0; i < digits.count; ++i) shown.push(digits.mode[i]);
+  for (int i = 0; i < digits.count(); ++i) shown.push(digits.mode(i));
   bool offsets = true;  // or coordinates, which are no digits of the whole
   for (int i = 0; i < b.leaves(); ++i) {
     offsets = offsets && b.modes.leaf[i].stride.axis.none();

@@ -147,7 +147,8 @@ class Evaluator : private Reader {
     if (token_.is('[') && (first.text == "S" || first.text == "R")) {
       return applied(tile_part(first.text == "S"), first.begin);
     }
-    if (first.text == "Sw" || first.text == "Swizzle") return swizzle(first);
+    const bool printed = first.text == "S" && token_.is('<');  // as CuTe prints it
+    if (printed || first.text == "Sw" || first.text == "Swizzle") return swizzle(first);
     if (const auto found = names_.find(first.text); found != names_.end()) {
       return applied(found->second, first.begin);
     }

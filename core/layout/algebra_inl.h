@@ -18,14 +18,13 @@ struct Leaves {
     }
     list.leaf[list.leaves++] = m;
   }
-  // (a,b,...) ; one leaf alone stays a scalar, none is `1:0`.
-  constexpr Tree<Mode> done() const {
-    if (list.leaves == 0) return Tree<Mode>(Mode{1, 0});
-    if (list.leaves == 1) return Tree<Mode>(list.leaf[0]);
-    Tree<Mode> out = list;
-    out.open[0] = 1;
-    out.close[out.leaves - 1] = 1;
-    return out;
+  // (a,b,...) ; one leaf alone stays a scalar, none is `1:0`. Nothing is pushed behind it.
+  constexpr const Tree<Mode>& done() {
+    if (list.leaves == 0) list.leaf[list.leaves++] = Mode{1, 0};
+    if (list.leaves == 1) return list;
+    list.open[0] = 1;
+    list.close[list.leaves - 1] = 1;
+    return list;
   }
 };
 
@@ -77,20 +76,18 @@ constexpr Refusal needs_order(const Tree<Mode>& modes) {
 // A's (coalesced) extents, the last digit without bound. A keeps its last mode even at size 1,
 // because composition extends it: 1:1 o (3,4):(1,3) = (3,4):(1,3).
 struct Digits {
-  std::array<Mode, max_leaves> mode{};
+  Leaves modes;
   std::array<std::int64_t, max_leaves> reached{};  // largest digit that B reaches so far
-  int count = 0;
   bool together;  // whether B's leaves are added up: their sum must not carry
 
-  constexpr Digits(const Tree<Mode>& modes, bool leaves_together) : together(leaves_together) {
-    Leaves out;
-    for (int i = 0; i + 1 < modes.leaves; ++i) push_coalesced(out, modes.leaf[i]);
-    Mode last = modes.leaf[modes.leaves - 1];
+  constexpr Digits(const Tree<Mode>& of, bool leaves_together) : together(leaves_together) {
+    for (int i = 0; i + 1 < of.leaves; ++i) push_coalesced(modes, of.leaf[i]);
+    Mode last = of.leaf[of.leaves - 1];
     if (last.shape.is(1)) last.shape = 2;  // any extent above 1: it has no bound
-    push_coalesced(out, last);
-    count = out.count();
-    for (int i = 0; i < count; ++i) mode[i] = out.list.leaf[i];
+    push_coalesced(modes, last);
   }
+  constexpr int count() const { return modes.count(); }
+  constexpr const Mode& mode(int i) const { return modes.list.leaf[i]; }
 };
 
 // What an operation tells of its steps as it goes, to whoever explains it; nobody by default. The
@@ -163,28 +160,28 @@ constexpr Refusal compose_leaf(Digits& a, const Mode& leaf, Leaves& out, Trace& 
   using Rule = Refusal::Rule;
   Int steps = leaf.shape, stride = leaf.stride;
   bool fits = true;
-  const Mode& last = a.mode[a.count - 1];  // extends without bound
+  const Mode& last = a.mode(a.count() - 1);  // extends without bound
   if (steps.is(1) || stride.zero()) {
-    for (int i = 0; i + 1 < a.count; ++i) stride = ceil_div(stride, a.mode[i].shape);
+    for (int i = 0; i + 1 < a.count(); ++i) stride = ceil_div(stride, a.mode(i).shape);
     const Mode still{steps, times(last.stride, stride, fits)};
     trace.still(still);
     out.push(still);
     return fits ? Refusal{} : refuse(Rule::overflow);
   }
-  for (int i = 0; i + 1 < a.count && !steps.is(1); ++i) {
-    const Int& extent = a.mode[i].shape;
+  for (int i = 0; i + 1 < a.count() && !steps.is(1); ++i) {
+    const Int& extent = a.mode(i).shape;
     const Result<bool> passes = passes_over(stride, extent, i);
     if (!passes) return passes.refusal;
     if (*passes) {
       const Int rest = over(stride, extent.value);
-      trace.passes(i, a.mode[i], stride, rest);
+      trace.passes(i, a.mode(i), stride, rest);
       stride = rest;
       continue;
     }
     const Result<std::int64_t> taken = steps_inside(steps, stride.value, extent, i);
     if (!taken) return taken.refusal;
-    const Mode part{*taken, times(a.mode[i].stride, stride, fits)};
-    trace.takes(i, a.mode[i], part);
+    const Mode part{*taken, times(a.mode(i).stride, stride, fits)};
+    trace.takes(i, a.mode(i), part);
     out.push(part);
     a.reached[i] += (*taken - 1) * stride.value;
     if (a.together && !at_least(extent, a.reached[i] + 1)) {
@@ -305,7 +302,7 @@ constexpr Result<Layout> compose(const Layout& a, const Layout& b, bool leaves_t
   }
   if (all.list.depth() > max_depth) return refuse(Refusal::Rule::too_deep, -1, max_depth);
   if (const Refusal r = numbers_fit(all.list)) return r;
-  return with_modes(a, all.list);
+  return Result<Layout>(all.list, a.swizzle, a.offset);
 }
 
 constexpr Refusal about_mode(Refusal r, int mode) {
@@ -321,10 +318,10 @@ constexpr Result<Layout> by_mode(const Layout& a, int rank, Others others, Opera
   Tree<Mode> out;
   for (int i = 0; i < a.rank(); ++i) {
     if (i >= rank) {
-      if (others == Others::kept) out.push(a.modes.mode(i));
+      if (others == Others::kept) out.push_mode(a.modes, i);
       continue;
     }
-    const Result<Layout> part = operation(Layout(a.modes.mode(i)), i);
+    const Result<Layout> part = operation(Layout(a.modes, i), i);
     if (!part) return about_mode(part.refusal, i);
     out.push(part->modes);
   }
@@ -337,7 +334,7 @@ constexpr Result<Layout> coalesce(const Layout& layout) {
   if (layout.modes.empty()) return detail::refuse(Refusal::Rule::empty);
   detail::Leaves out;
   for (int i = 0; i < layout.modes.leaves; ++i) detail::push_coalesced(out, layout.modes.leaf[i]);
-  return detail::with_modes(layout, out.done());
+  return Result<Layout>(out.done(), layout.swizzle, layout.offset);
 }
 
 constexpr Result<Layout> coalesce(const Layout& layout, const Tuple& profile) {
@@ -357,7 +354,7 @@ constexpr Result<Layout> filter(const Layout& layout) {
   for (int i = 0; i < layout.modes.leaves; ++i) {
     if (!layout.modes.leaf[i].stride.is(0)) detail::push_coalesced(out, layout.modes.leaf[i]);
   }
-  return detail::with_modes(layout, out.done());
+  return Result<Layout>(out.done(), layout.swizzle, layout.offset);
 }
 
 constexpr Result<Layout> filter(const Layout& layout, const Tuple& profile) {
@@ -397,7 +394,12 @@ constexpr Result<Layout> complement_in(const Layout& layout, const Tuple& cotarg
                                        Holes holes = Holes::refused, Trace trace = {}) {
   using Rule = Refusal::Rule;
   if (const Refusal r = needs_concrete(layout, 0, {.unknown = true})) return r;
-  Tree<Mode> covered = filter(layout)->modes;
+  Leaves moving;  // as filter has it
+  for (int i = 0; i < layout.modes.leaves; ++i) {
+    if (!layout.modes.leaf[i].stride.is(0)) push_coalesced(moving, layout.modes.leaf[i]);
+  }
+  moving.done();
+  Tree<Mode>& covered = moving.list;
   if (const Refusal r = needs_order(covered)) return r;
   sort_by_stride(covered);
   Leaves out;

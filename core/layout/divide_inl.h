@@ -12,20 +12,20 @@ namespace detail {
 constexpr void unzip(const Tree<Mode>& divided, const Tiler& tiler, Tree<Mode>& tile,
                      Tree<Mode>& rest) {
   for (int i = 0; i < divided.rank(); ++i) {
-    const Tree<Mode> part = divided.mode(i);
     if (i >= tiler.rank()) {
-      rest.push(part);
-    } else if (tiler.mode(i).keeps_whole()) {
-      tile.push(part);
+      rest.push_mode(divided, i);
+    } else if (tiler.mode_keeps_whole(i)) {
+      tile.push_mode(divided, i);
       rest.push(Tree<Mode>(Mode{1, 0}));
-    } else if (tiler.mode(i).by_mode()) {
+    } else if (tiler.mode_by_mode(i)) {
       Tree<Mode> inner_tile, inner_rest;
-      unzip(part, tiler.mode(i), inner_tile, inner_rest);
+      unzip(divided.mode(i), tiler.mode(i), inner_tile, inner_rest);
       tile.push(inner_tile);
       rest.push(inner_rest);
     } else {
-      tile.push(part.mode(0));
-      rest.push(part.mode(1));
+      const Tree<Mode> part = divided.mode(i);
+      tile.push_mode(part, 0);
+      rest.push_mode(part, 1);
     }
   }
 }
@@ -53,7 +53,7 @@ constexpr Layout padded(const Layout& layout, int rank) {
 // The modes of one part of a zipped layout, each for itself; a part of one mode stays as it is.
 constexpr void push_modes(const Tree<Mode>& part, Tree<Mode>& out) {
   if (part.rank() == 1) out.push(part);
-  for (int i = 0; i < part.rank() && part.rank() > 1; ++i) out.push(part.mode(i));
+  for (int i = 0; i < part.rank() && part.rank() > 1; ++i) out.push_mode(part, i);
 }
 
 // (tile, rest0, rest1, ...) or (tile0, tile1, ..., rest0, ...) of a zipped layout.

@@ -35,7 +35,7 @@ struct Axis {
 };
 
 struct Int {
-  enum class Kind : std::uint8_t { number, dynamic, all };
+  enum class Kind : std::uint32_t { number, dynamic, all };
 
   std::int64_t value = 0;  // number: itself; dynamic: what it is divisible by, at least 1
   Axis axis;

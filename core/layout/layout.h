@@ -42,6 +42,9 @@ struct Layout {
   constexpr Layout() = default;
   constexpr Layout(const Tree<Mode>& m) : modes(m) {}  // NOLINT: modes alone are a plain layout
   constexpr Layout(Int shape, Int stride) : modes(Mode{shape, stride}) {}
+  constexpr Layout(const Tree<Mode>& m, const Swizzle& sw, const Int& from)
+      : modes(m), swizzle(sw), offset(from) {}
+  constexpr Layout(const Tree<Mode>& of, int i) : modes(of.mode(i)) {}  // the mode i alone
 
   constexpr int rank() const { return modes.rank(); }
   constexpr int depth() const { return modes.depth(); }

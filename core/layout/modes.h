@@ -64,7 +64,7 @@ constexpr Refusal numbers_fit(const Tree<Mode>& modes) {
 constexpr Result<Layout> built(const Layout& layout, const Tree<Mode>& modes) {
   if (const Refusal r = modes.capacity()) return r;
   if (const Refusal r = numbers_fit(modes)) return r;
-  return with_modes(layout, modes);
+  return Result<Layout>(modes, layout.swizzle, layout.offset);
 }
 
 constexpr Refusal needs_range(const Layout& layout, std::int64_t begin, std::int64_t end) {
@@ -89,7 +89,7 @@ constexpr Result<Layout> take(const Layout& layout, std::int64_t begin, std::int
   if (const Refusal r = detail::needs_range(layout, begin, end)) return r;
   if (layout.modes.scalar()) return layout;
   Tree<Mode> out;
-  for (std::int64_t i = begin; i < end; ++i) out.push(layout.modes.mode(static_cast<int>(i)));
+  for (std::int64_t i = begin; i < end; ++i) out.push_mode(layout.modes, static_cast<int>(i));
   return detail::built(layout, out);
 }
 
@@ -108,9 +108,8 @@ constexpr Result<Layout> group(const Layout& layout, std::int64_t begin, std::in
   if (const Refusal r = detail::needs_range(layout, begin, end)) return r;
   Tree<Mode> out, inner;
   for (int i = 0; i < layout.rank(); ++i) {
-    const Tree<Mode> mode = layout.modes.mode(i);
     const bool grouped = i >= begin && i < end;
-    (grouped ? inner : out).push(mode);
+    (grouped ? inner : out).push_mode(layout.modes, i);
     if (i + 1 == end) out.push(inner);
   }
   return detail::built(layout, out);
@@ -143,7 +142,7 @@ constexpr Result<Layout> prepend(const Layout& layout, const Layout& x, std::int
   if (n == layout.rank()) return layout;
   Tree<Mode> out;
   for (std::int64_t i = layout.rank(); i < n && !out.overflowed; ++i) out.push(x.modes);
-  for (int i = 0; i < layout.rank(); ++i) out.push(layout.modes.mode(i));
+  for (int i = 0; i < layout.rank(); ++i) out.push_mode(layout.modes, i);
   return detail::built(layout, out);
 }
 
@@ -151,7 +150,12 @@ constexpr Result<Layout> replace(const Layout& layout, std::int64_t i, const Lay
   if (const Refusal r = detail::needs_range(layout, i, i + 1)) return r;
   if (const Refusal r = detail::needs_plain(x, 2)) return r;
   Tree<Mode> out;
-  for (int k = 0; k < layout.rank(); ++k) out.push(k == i ? x.modes : layout.modes.mode(k));
+  for (int k = 0; k < layout.rank(); ++k) {
+    if (k == i)
+      out.push(x.modes);
+    else
+      out.push_mode(layout.modes, k);
+  }
   return detail::built(layout, out);
 }
 
@@ -164,8 +168,11 @@ constexpr Result<Layout> zip(const Layout& a, const Layout& b) {
   Tree<Mode> out;
   for (int i = 0; i < a.rank(); ++i) {
     Tree<Mode> pair;
-    pair.push(a.modes.mode(i));
-    pair.push(whole ? b.modes : b.modes.mode(i));
+    pair.push_mode(a.modes, i);
+    if (whole)
+      pair.push(b.modes);
+    else
+      pair.push_mode(b.modes, i);
     out.push(pair);
   }
   return detail::built(a, out);

@@ -100,6 +100,9 @@ struct Result {
   constexpr Result() = default;
   constexpr Result(const T& v) : value(v) {}          // NOLINT: a value is a result
   constexpr Result(const Refusal& r) : refusal(r) {}  // NOLINT: so is a refusal
+  // A value of several parts, made where it stays.
+  template <class A, class B, class... More>
+  constexpr Result(const A& a, const B& b, const More&... more) : value(a, b, more...) {}
   constexpr bool ok() const { return !refusal; }
   constexpr explicit operator bool() const { return ok(); }
   constexpr const T& operator*() const { return value; }

@@ -87,18 +87,18 @@ struct FieldSum {
 
   constexpr FieldSum(const Fields& fields, bool by_bit) {
     const Swizzle& s = fields.swizzle;
-    digits.count = 0;
+    digits.modes = {};
     push(0, s.base);
     xored(s.base, s.bits, by_bit);
     push(s.base + s.bits, fields.distance() - s.bits);
     xored(s.base + fields.distance(), s.bits, by_bit);
-    digits.mode[digits.count++] = {2, Fields::bit(fields.end())};
+    digits.modes.push({2, Fields::bit(fields.end())});
   }
 
   // Adds a number, or all that modes reach; whether nothing carries.
   constexpr bool add(std::int64_t number) {
-    for (int i = 0; i + 1 < digits.count; ++i) {
-      const std::int64_t extent = digits.mode[i].shape.value;
+    for (int i = 0; i + 1 < digits.count(); ++i) {
+      const std::int64_t extent = digits.mode(i).shape.value;
       begun[i] = digits.reached[i] += number % extent;
       if (digits.reached[i] >= extent) return false;
       number /= extent;
@@ -120,15 +120,15 @@ struct FieldSum {
   // The bits that move in what was added last.
   constexpr std::int64_t moving() const {
     std::int64_t out = 0;
-    for (int i = 0; i + 1 < digits.count; ++i) {
-      if (digits.reached[i] > begun[i]) out |= digits.mode[i].stride.value;
+    for (int i = 0; i + 1 < digits.count(); ++i) {
+      if (digits.reached[i] > begun[i]) out |= digits.mode(i).stride.value;
     }
     return out;
   }
 
  private:
   constexpr void push(int at, int width) {
-    if (width > 0) digits.mode[digits.count++] = {Fields::bit(width), Fields::bit(at)};
+    if (width > 0) digits.modes.push({Fields::bit(width), Fields::bit(at)});
   }
   constexpr void xored(int at, int width, bool by_bit) {
     if (!by_bit) return push(at, width);

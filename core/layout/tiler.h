@@ -32,6 +32,15 @@ struct Tiler {
   constexpr bool keeps_whole() const {  // `_`
     return modes.scalar() && modes.leaf[0].shape.kind == Int::Kind::all;
   }
+  // The same two of mode(i), where this cuts mode by mode.
+  constexpr bool mode_by_mode(int i) const {
+    const auto range = modes.range_of(i);
+    return range.begin < range.end && brackets[range.begin] > (range.begin == 0 ? 1 : 0);
+  }
+  constexpr bool mode_keeps_whole(int i) const {
+    const auto range = modes.range_of(i);
+    return range.end - range.begin == 1 && modes.leaf[range.begin].shape.kind == Int::Kind::all;
+  }
   // A number alone: `4` is `4:1`, but see part().
   static constexpr Tiler number(const Int& n) {
     Tiler out(Layout(Tree<Mode>(Mode{n, 1})));
@@ -44,7 +53,7 @@ struct Tiler {
   // 1:0 there, while in a composition it is 1:1: CuTe tells the two apart, and it prints them.
   constexpr Layout part() const {
     const bool one = modes.scalar() && numbers % 2 != 0 && modes.leaf[0].shape.is(1);
-    return one ? Layout(1, 0) : layout();
+    return one ? Layout(1, 0) : Layout(modes);
   }
 
   constexpr void push(const Tiler& element) {
@@ -60,10 +69,8 @@ struct Tiler {
   }
 
   constexpr Tiler mode(int i) const {
-    Tiler out;
-    out.modes = modes.mode(i);
-    int begin = 0;
-    for (int k = 0; k < i; ++k) begin += modes.mode(k).leaves;
+    Tiler out(modes, i);
+    const int begin = modes.range_of(i).begin;
     for (int k = 0; k < out.modes.leaves; ++k) out.brackets[k] = brackets[begin + k];
     out.numbers = begin < max_leaves ? numbers >> begin : 0;
     if (begin == 0 && out.modes.leaves > 0) --out.brackets[0];
@@ -77,6 +84,9 @@ struct Tiler {
     }
     return true;
   }
+
+ private:
+  constexpr Tiler(const Tree<Mode>& of, int i) : modes(of.mode(i)) {}
 };
 
 }  // namespace tilescope

@@ -65,13 +65,30 @@ struct Tree {
 
   // The top-level mode i as a tree of its own; an empty tree where there is none.
   constexpr Tree mode(int i) const {
-    if (scalar()) return i == 0 ? *this : Tree{};
+    Tree out;
+    const Range range = range_of(i);
+    for (int k = range.begin; k < range.end; ++k) {
+      out.open[out.leaves] = open[k];
+      out.close[out.leaves] = close[k];
+      out.leaf[out.leaves] = leaf[k];
+      ++out.leaves;
+    }
+    without_outer(out, 0, range);
+    return out;
+  }
+
+  // The leaves [begin, end) of the top-level mode i; none where there is no such mode.
+  struct Range {
+    int begin = 0, end = 0;
+  };
+  constexpr Range range_of(int i) const {
+    if (scalar()) return {0, i == 0 ? 1 : 0};
     int level = 0, current = 0, begin = 0;
     for (int k = 0; k < leaves; ++k) {
       level += open[k];
       level -= close[k];
       if (level > 1) continue;
-      if (current == i) return cut(begin, k + 1);
+      if (current == i) return {begin, k + 1};
       ++current;
       begin = k + 1;
     }
@@ -81,23 +98,14 @@ struct Tree {
   // Puts `element` after the modes of this tuple. A tuple under construction starts as Tree{} and
   // is a tuple of `rank` modes at any time.
   constexpr void push(const Tree& element) {
-    if (element.overflowed || leaves + element.leaves > max_leaves) {
+    if (element.overflowed) {
       overflowed = 1;
       return;
     }
-    if (element.empty()) return;
-    const bool fresh = leaves == 0;
-    if (!fresh) --close[leaves - 1];
-    for (int k = 0; k < element.leaves; ++k) {
-      open[leaves] = element.open[k];
-      close[leaves] = element.close[k];
-      leaf[leaves] = element.leaf[k];
-      ++leaves;
-    }
-    if (fresh) ++open[0];
-    ++close[leaves - 1];
-    if (depth() > max_depth) overflowed = 2;
+    append(element, {0, element.leaves}, false);
   }
+  // push(of.mode(i)), without a tree in between: a tree is 1 KB.
+  constexpr void push_mode(const Tree& of, int i) { append(of, of.range_of(i), true); }
 
   // All leaves in order as one flat tuple; a scalar stays a scalar.
   constexpr Tree flat() const {
@@ -149,18 +157,33 @@ struct Tree {
   }
 
  private:
-  // Leaves [begin, end), which are one whole mode, without the parentheses of the tuple around it.
-  constexpr Tree cut(int begin, int end) const {
-    Tree out;
-    for (int k = begin; k < end; ++k) {
-      out.open[out.leaves] = open[k];
-      out.close[out.leaves] = close[k];
-      out.leaf[out.leaves] = leaf[k];
-      ++out.leaves;
+  // `out` has one whole mode of this tuple from leaf `first` on: takes the parentheses away that
+  // are the tuple's own.
+  constexpr void without_outer(Tree& out, int first, Range range) const {
+    if (scalar() || range.begin == range.end) return;
+    if (range.begin == 0) --out.open[first];
+    if (range.end == leaves) --out.close[out.leaves - 1];
+  }
+
+  // Puts leaves of `from` behind those of this tuple, as one more mode of it.
+  constexpr void append(const Tree& from, Range range, bool is_mode) {
+    if (leaves + range.end - range.begin > max_leaves) {
+      overflowed = 1;
+      return;
     }
-    if (begin == 0) --out.open[0];
-    if (end == leaves) --out.close[out.leaves - 1];
-    return out;
+    if (range.begin == range.end) return;
+    const int first = leaves;
+    if (first > 0) --close[first - 1];
+    for (int k = range.begin; k < range.end; ++k) {
+      open[leaves] = from.open[k];
+      close[leaves] = from.close[k];
+      leaf[leaves] = from.leaf[k];
+      ++leaves;
+    }
+    if (is_mode) from.without_outer(*this, first, range);
+    if (first == 0) ++open[0];
+    ++close[leaves - 1];
+    if (depth() > max_depth) overflowed = 2;
   }
 };
 

@@ -18,6 +18,9 @@ struct Tensor {
   ElementType type = ElementType::f32;
   Layout layout;  // without modes: a place for elements and nothing more, as `smem<f16>` alone
   Place offset;
+  // Whose elements they are, as their holder numbers it; 0: nobody's. A part of a tensor has the
+  // same elements, and what is made in other memory has none.
+  std::uint32_t source = 0;
 
   constexpr bool alone() const { return layout.modes.empty(); }
 };

@@ -1,5 +1,7 @@
 """Pictures: those of `tilescope draw`."""
 
+import html.parser
+import urllib.parse
 import xml.etree.ElementTree as xml
 
 import pytest
@@ -70,10 +72,35 @@ def test_explanations():
     assert told.value == ts.Layout(((2, 2), 3), ((24, 2), 8))
     assert [s["operation"] for s in told.steps][:2] == ["composition", "left side"]
     assert any(isinstance(s["layout"], ts.Layout) for s in told.steps)
-    assert str(told).endswith(str(told.value)) and "<svg" in told._repr_html_()
+    assert str(told).endswith(str(told.value))
     refused = ts.explain("composition((6,2):(8,2), (4,3):(3,2))")
     assert "refused: composition: " in str(refused) and refused.steps
     with pytest.raises(ts.Error, match="composition: "):
         refused.value
     with pytest.raises(ts.Error, match="Expected"):
         ts.explain("((")
+
+
+def test_explanations_in_a_notebook():
+    class Page(html.parser.HTMLParser):
+        images, summaries, depth, deepest = [], [], 0, 0
+
+        def handle_starttag(self, tag, attributes):
+            if tag == "details":
+                self.depth += 1
+                self.deepest = max(self.deepest, self.depth)
+            if tag == "img":
+                self.images.append(urllib.parse.unquote(dict(attributes)["src"].partition(",")[2]))
+
+        def handle_endtag(self, tag):
+            self.depth -= tag == "details"
+
+    told = ts.explain(DIVISION)
+    page = Page()
+    page.feed(told._repr_html_())
+    assert page.depth == 0 and page.deepest == 1 + max(step["level"] for step in told.steps)
+    assert page.images[0] == ts.draw(DIVISION)
+    drawn = [s["layout"] for s in told.steps if s["level"] and s["layout"] is not None and len(s["layout"]) > 1]
+    assert page.images[1:] == [layout.draw() for layout in drawn] and len(drawn) > 4
+    refused = ts.explain("composition((6,2):(8,2), (4,3):(3,2))")
+    assert "refused: composition: " in refused._repr_html_()

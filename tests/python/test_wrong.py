@@ -23,7 +23,8 @@ values = st.sampled_from(
     [ts._, ts.Int("?"), ts.Swizzle(2, 1, 3), ts.eval("<4,2:1>"), ts.eval("smem<f16> o (8,64):(64,1)"),
      ts.Layout((4, 8))(3, ts._), ts.make_layout_tv(ts.Layout((4, 8), (8, 1)), ts.Layout((2, 2), (2, 1))),
      ts.make_tiled_mma("SM80_16x8x16_F32F16F16F32_TN", (2, 2)), ts.eval("S[(32,16):(1@TLane,1@TCol)]"),
-     ts.injective(ts.Layout(4)), ts.eval("UniversalCopy<f32,f32>")]
+     ts.injective(ts.Layout(4)), ts.eval("UniversalCopy<f32,f32>"), ts.Tensor(np.arange(32.0).reshape(4, 8)),
+     ts.Tensor(np.zeros(64, np.int8), "Sw<1,0,3> o 0 o (8,8):(8,1)")]
 )
 others = st.one_of(st.none(), st.booleans(), st.floats(), st.binary(max_size=3), st.just(object()), st.just(object),
                    st.just(np.zeros((2, 3))), st.just(np.int16(3)), st.just({}), st.just({1: 2}))
@@ -68,6 +69,22 @@ def test_coordinates_and_methods(value, arguments):
     if isinstance(value, ts.Layout):
         for argument in arguments:
             answer(value.__getitem__, argument)
+
+
+@patient
+@given(anything, anything, anything, st.one_of(texts, others), st.one_of(texts, others))
+def test_tensors(layout, key, value, kind, place):
+    array = np.zeros((6, 8), np.int16)
+    made = answer(ts.Tensor, array, layout, type=kind, memory=place)
+    for tensor in (ts.Tensor(array), made, answer(ts.make_tensor, array[::-1], layout), answer(ts.Tensor, value, layout)):
+        if tensor is None:
+            continue
+        answer(tensor.__getitem__, key)
+        answer(tensor.numpy, copy=value)
+        try:
+            tensor[key] = value
+        except (ValueError, TypeError, OverflowError) as refused:  # NumPy's own, too
+            assert str(refused)
 
 
 @patient

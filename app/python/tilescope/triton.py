@@ -19,8 +19,9 @@ import struct
 import sys
 
 from . import _ptx, _settings, _tilescope
+from ._foreign import triton_layout as layout
 
-__all__ = ["activate", "deactivate", "last", "pointers", "reports"]
+__all__ = ["activate", "deactivate", "last", "layout", "pointers", "reports"]
 
 last = None  # the Run of the last launch, one that faulted too
 reports = []  # of all launches since activate()
