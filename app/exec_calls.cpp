@@ -178,6 +178,19 @@ DriverResult ExecCalls::is_missing(const std::string& name) {
   return DriverResult::not_supported;
 }
 
+DriverResult ExecCalls::no_room(std::uint64_t bytes) {
+  if (!std::exchange(told_no_room_, true)) {
+    const sim::DeviceMemory& memory = device_.memory();
+    const auto gib = [](std::uint64_t n) { return static_cast<double>(n) / (1u << 30); };
+    terminal_.say(fmt::format(
+        "tilescope: {} asks for {:.3g} GiB of device memory, and {:.3g} of {:.3g} GiB are left: it "
+        "is answered CUDA_ERROR_OUT_OF_MEMORY.",
+        program_, gib(bytes), gib(memory.limit() - std::min(memory.limit(), memory.used())),
+        gib(memory.limit())));
+  }
+  return DriverResult::out_of_memory;
+}
+
 // All that the program had there goes with the process.
 DriverResult ExecCalls::context_reset(wire::Reader&, CallAnswer&) {
   return DriverResult::success;

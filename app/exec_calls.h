@@ -193,6 +193,8 @@ class ExecCalls {
 
   // Said once; the answer.
   DriverResult is_missing(const std::string& name);
+  // Out of memory, which programs are known not to look at: told once.
+  DriverResult no_room(std::uint64_t bytes);
   std::uint64_t new_handle() { return next_++; }
   Function* function(std::uint64_t handle);
   // Static shared memory of an entry, bytes; nothing where it cannot be decoded.
@@ -223,6 +225,7 @@ class ExecCalls {
   std::map<std::uint64_t, Array> arrays_;
   std::map<std::uint64_t, wire::Texture> textures_;  // and surfaces, by what kernels get
   std::vector<std::string> missed_;                  // names that were told
+  bool told_no_room_ = false;
   int modules_ = 0, allocations_ = 0;
   std::set<std::string> refused_;  // why modules were: said once
 };

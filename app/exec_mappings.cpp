@@ -86,7 +86,7 @@ DriverResult ExecCalls::physical_create(wire::Reader& in, CallAnswer& answer) {
   const auto bytes = in.get<std::uint64_t>();
   const auto handles = in.get<std::uint32_t>();
   if (bytes == 0 || bytes % grain) return DriverResult::invalid_value;
-  if (!device_.memory().claim(bytes)) return DriverResult::out_of_memory;
+  if (!device_.memory().claim(bytes)) return no_room(bytes);
   Physical made;
   made.bytes = bytes, made.handles = handles;
   sim::Region region(sim::Region::Kind::buffer, std::to_string(++allocations_), 0,

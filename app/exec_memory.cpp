@@ -132,7 +132,7 @@ DriverResult ExecCalls::allocate(wire::Reader& in, CallAnswer& answer) {
   } else {
     address.reset();
   }
-  if (!address) return DriverResult::out_of_memory;
+  if (!address) return no_room(bytes);
   memory.find(*address)->about = "device memory";
   answer.out.put(*address);
   return DriverResult::success;
@@ -147,11 +147,11 @@ DriverResult ExecCalls::allocate_host(wire::Reader& in, CallAnswer& answer) {
   const std::string name = std::to_string(++allocations_);
   if (!address) {
     const auto own = memory.allocate(bytes, name, page_bytes);
-    if (!own) return DriverResult::out_of_memory;
+    if (!own) return no_room(bytes);
     address = *own;
   } else {
     if (memory.limit() && (bytes > memory.limit() || memory.used() > memory.limit() - bytes)) {
-      return DriverResult::out_of_memory;
+      return no_room(bytes);
     }
     std::vector<std::byte> nothing(bytes);
     if (!memory.place(sim::Region(sim::Region::Kind::buffer, name, address, std::move(nothing)))) {

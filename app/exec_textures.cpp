@@ -114,7 +114,7 @@ DriverResult ExecCalls::array_create(wire::Reader& in, CallAnswer& answer) {
                               std::max<std::uint64_t>(how.depth, 1) * how.element_bytes;
   sim::DeviceMemory& memory = device_.memory();
   const auto address = memory.allocate(bytes, std::to_string(++allocations_), texture_alignment);
-  if (!address) return DriverResult::out_of_memory;
+  if (!address) return no_room(bytes);
   std::string shape = std::to_string(how.width);
   if (how.height) shape += fmt::format("x{}", how.height);
   if (how.depth) shape += fmt::format("x{}", how.depth);

@@ -34,6 +34,18 @@ TEST_F(ExecCommand, RunsAProgram) {
   EXPECT_TRUE(files().empty());
 }
 
+TEST_F(ExecCommand, WhoAsksForMoreMemoryThanThereIsIsToldOnce) {
+  const Ended ended = exec({}, "much");
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(ended.out, "2\n2\n");
+  const std::string told =
+      "asks for 5 GiB of device memory, and 4 of 4 GiB are left: it is answered "
+      "CUDA_ERROR_OUT_OF_MEMORY.\n";
+  const std::size_t first = ended.err.find(told);
+  ASSERT_NE(first, std::string::npos) << ended.err;
+  EXPECT_EQ(ended.err.find(told, first + 1), std::string::npos) << ended.err;
+}
+
 TEST_F(ExecCommand, StatsAreOfEachKernelOverItsLaunches) {
   const Ended ended = exec({"--stats"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;

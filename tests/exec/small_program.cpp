@@ -3,6 +3,7 @@
 //   small_program add      two launches on 100 words, copies, the time by events; checks the result
 //   small_program large    one launch of 4096 blocks; does not look at what came of it
 //   small_program texture  one launch that reads an array through a texture; checks the result
+//   small_program much     asks twice for more memory than there is; prints what it is answered
 //   small_program fault    a launch beyond the end of its buffer
 #include <dlfcn.h>
 
@@ -77,6 +78,15 @@ int fail(const char* what, int result) {
   return 1;
 }
 
+int run_much() {
+  CUdeviceptr data = 0;
+  for (int i = 0; i < 2; ++i) {
+    const int r = call("cuMemAlloc_v2", &data, std::size_t{5} << 30);
+    std::printf("%d\n", r);
+  }
+  return 0;
+}
+
 int run_texture() {
   CUmodule module = nullptr;
   CUfunction elements = nullptr;
@@ -130,6 +140,7 @@ int main(int count, char** words) {
   if (const int r = call("cuDevicePrimaryCtxRetain", &context, 0)) return fail("context", r);
   if (const int r = call("cuCtxSetCurrent", context)) return fail("current", r);
   if (std::strcmp(what, "texture") == 0) return run_texture();
+  if (std::strcmp(what, "much") == 0) return run_much();
   if (const int r = call("cuModuleLoadData", &module, static_cast<const void*>(ptx)))
     return fail("module", r);
   if (const int r = call("cuModuleGetFunction", &add, module, "add")) return fail("function", r);
