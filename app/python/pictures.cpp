@@ -50,7 +50,9 @@ nb::object given(const Outcome<std::vector<std::byte>>& picture, const StillOpti
   const char* const begin = reinterpret_cast<const char*>(picture->data());
   const bool binary = options.output.ends_with(".png") || options.output.ends_with(".pdf");
   if (binary) return nb::bytes(begin, picture->size());
-  return nb::str(begin, picture->size());
+  const nb::str text(begin, picture->size());
+  if (!options.output.ends_with(".svg")) return text;
+  return nb::module_::import_("tilescope._picture").attr("Picture")(text);
 }
 
 // What a value is best seen as.

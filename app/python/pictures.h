@@ -34,7 +34,8 @@ inline constexpr const char* draw_help =
     "colour: tile, thread, warp, value, offset, bank, axis or none; None: what suits it.\n"
     "size: (1200, 800) pixels; None: as large as it needs.\n"
     "file: where it is written, F.svg, F.png, F.pdf, F.tex or F.txt; without one the picture is\n"
-    "answered, in `format`: svg, tex and txt as text, png and pdf as bytes.\n"
+    "answered, in `format`: svg, tex and txt as text, which a notebook shows where it is svg; png\n"
+    "and pdf as bytes.\n"
     "Error: there is no such colour, or the value cannot have it; the size leaves no room.";
 
 // draw() and _repr_svg_() of a class.

@@ -19,6 +19,12 @@ def test_values_draw_themselves():
     assert f">{max(L)}<" in L._repr_svg_()
 
 
+def test_a_notebook_shows_what_is_drawn():
+    drawn = ts.draw(DIVISION, colour="tile")
+    assert type(drawn._repr_svg_()) is str and drawn._repr_svg_() == drawn and drawn.startswith("<svg")
+    assert len(repr(drawn)) < 50 and not hasattr(ts.draw(DIVISION, format="txt"), "_repr_svg_")
+
+
 def test_what_cannot_be_drawn_has_no_picture():
     assert ts.injective(L)._repr_svg_() is None
 
