@@ -42,9 +42,20 @@ def execute(name, folder):
                        resources={"metadata": {"path": str(ROOT)}}).execute()
     except CellExecutionError as error:
         return str(error)
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            tidy(output)
     folder.mkdir(parents=True, exist_ok=True)
     nbformat.write(notebook, folder / f"{name}.ipynb")
     return ""
+
+
+def tidy(output):
+    """Says of a cell's code that it is that, and not the file of this one execution that ipykernel calls it by."""
+    texts = output.get("data", {})
+    for holder, key in [(texts, kind) for kind in texts] + [(output, "text")] * ("text" in output):
+        if isinstance(holder[key], str):
+            holder[key] = re.sub(r"[^\s\"';&]*/ipykernel_\d+/\d+\.py", "cell", holder[key])
 
 
 # ---- as pages --------------------------------------------------------------------------------------

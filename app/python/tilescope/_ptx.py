@@ -1,5 +1,6 @@
 """PTX of other compilers, made fit for reports: lines of the source, and kernels' names."""
 
+import linecache
 import re
 
 
@@ -27,9 +28,10 @@ def with_short_names(ptx, prefix):
     for path in re.findall(r'^\s*\.file\s+\d+\s+"([^"]+)"', ptx, re.M):
         try:
             with open(path, encoding="utf-8", errors="replace") as source:
-                defined.update(re.findall(r"^\s*def\s+(\w+)", source.read(), re.M))
+                text = source.read()
         except OSError:
-            pass  # the source of a cell, or of another machine
+            text = "".join(linecache.getlines(path))  # of a notebook's cell; "" on another machine
+        defined.update(re.findall(r"^\s*def\s+(\w+)", text, re.M))
     long = re.findall(r"\.entry\s+([\w$]+)", ptx)
     short = {name: max((each for each in defined if name.startswith(f"{prefix}{each}_")), key=len, default=None)
              for name in long}

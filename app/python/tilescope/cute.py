@@ -146,6 +146,11 @@ def _told_apart(function, words):
     except (TypeError, ValueError):
         own = {}
     settings = {name: words[name] for name in words if name in SETTINGS and name not in own}
+    anything = any(each.kind is each.VAR_KEYWORD for each in own.values()) if own else True
+    for name in words:
+        if not anything and name not in own and name not in settings:
+            raise _tilescope.Error(f"{name}= is no argument of {getattr(function, '__name__', 'the function')}, and no setting: those "
+                                   f"are {', '.join(SETTINGS)}.")
     return settings, {name: words[name] for name in words if name not in settings}
 
 

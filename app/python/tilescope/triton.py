@@ -48,10 +48,18 @@ def activate(target="sm_100a", **settings):
     for name in settings:
         if name not in SETTINGS:
             raise _tilescope.Error(f"activate() has no {name}=; it takes {', '.join(SETTINGS)}.")
-    deactivate()
+    # What is wrong with them is said before anything ends.
+    session = _Session(target, settings)
+    outer, _session = _session, None
+    if outer:
+        outer.end()
+        if not outer.entered:
+            outer.outer = None
     last = None
     reports.clear()
-    _session = _Session(target, settings)
+    session.outer = outer
+    session.begin()
+    _session = session
     return _session
 
 
@@ -476,18 +484,23 @@ class _Session:
         self.clock, self.launches, self.untimed = 0.0, 0, 0
         self.file = ""  # of the kernel that Triton may be about to compile
         self.replaced = []
+        self.outer, self.entered = None, False  # what was active before, where this one is of a `with`
         _settings.tried(target, self.settings)
-        self.begin(triton)
 
     def __enter__(self):
+        self.entered = True
         return self
 
     def __repr__(self):
         return f"<ts.triton for {self.target} on {self.settings['device']}>"
 
     def __exit__(self, *error):
+        global _session
         if _session is self:
             deactivate()
+            if self.outer:
+                self.outer.begin()
+                _session = self.outer
 
     # -- Launches
 
@@ -534,7 +547,8 @@ class _Session:
         self.replaced.append((owner, name, owner.__dict__[name] if isinstance(owner, type) else getattr(owner, name)))
         setattr(owner, name, value)
 
-    def begin(self, triton):
+    def begin(self):
+        import triton
         from triton import knobs, testing
         _look_for_torch()
         from triton.runtime import autotuner, jit
@@ -577,6 +591,7 @@ class _Session:
     def end(self):
         for owner, name, value in reversed(self.replaced):
             setattr(owner, name, value)
+        self.replaced.clear()
         self.config.set_active(self.before)
 
 

@@ -191,7 +191,7 @@ def _loaded(path):
         spec.loader.exec_module(module)
     except ImportError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:  # sys.exit() would end the judge, and with 0 say that all is well
         raise _tilescope.Error(f"{path} cannot be imported: {type(error).__name__}: {error}") from None
     return module
 
@@ -221,8 +221,10 @@ class _Case:
             self.kernel = _compiled(make, shape)
         except ImportError:
             raise
-        except Exception as error:  # TVM's parser raises what it likes
+        except _tilescope.Error as error:
             raise _Wrong("unbuilt", f"{self} does not compile: {error}") from None
+        except (Exception, SystemExit) as error:  # TVM's parser raises what it likes, and so does the function
+            raise _Wrong("unbuilt", f"{self} does not compile: {type(error).__name__}: {error}") from None
 
     def __str__(self):
         return "M {}, N {}, K {}".format(*self.shape)

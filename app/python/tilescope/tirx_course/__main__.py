@@ -16,7 +16,8 @@ def main(words):
                 print(f"{step:<11}{_said(step)[0][''].partition(': ')[2]}")
             return 0
         if words[0] == "start" and len(words) in (2, 3):
-            print(f"{start(*words[1:])} is written. To have it judged: python -m tilescope.tirx_course check {words[1]}.py")
+            path = start(*words[1:])
+            print(f"{path} is written. To have it judged: python -m tilescope.tirx_course check {path}")
             return 0
         if words[0] == "hints" and len(words) == 2:
             print("\n".join(f"{n}. {hint}" for n, hint in enumerate(hints(words[1]), 1)))
