@@ -51,6 +51,13 @@ std::optional<HostArray> HostArray::of(nb::handle object) {
   if (nb::try_cast(object, tensor) && tensor && tensor->elements) {
     return of(numpy_of(*tensor, nb::bool_(false)));
   }
+  const nb::object dtype = nb::getattr(object, "dtype", nb::none());
+  if (nb::cast<bool>(nb::bool_(nb::getattr(dtype, "hasobject", nb::bool_(false))))) {
+    refuse(
+        fmt::format("An array of {} holds addresses of Python's objects, and no elements; "
+                    "astype(np.float32) makes numbers of them.",
+                    dtype_text(object)));
+  }
   HostArray out;
   if (may_have_buffer(object)) {
     auto view = std::make_unique<Py_buffer>();

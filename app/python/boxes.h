@@ -37,7 +37,7 @@ nb::class_<Box<T>> define_box(nb::module_& module, const char* name, const char*
             if (!nb::try_cast(other, right) || !right) return nb::borrow(Py_NotImplemented);
             return nb::bool_(text_in(self) == text_in(*right) && same_elements(self, *right));
           },
-          nb::sig("def __eq__(self, other: object, /) -> bool"))
+          nb::arg("other").none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__", [](const Box<T>& self) { return std::hash<std::string>()(text_in(self)); });
   define_pictures_of<Box<T>>(made);
   return made;

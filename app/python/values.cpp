@@ -151,7 +151,7 @@ Error: a coordinate that does not fit the shape.)doc")
             if (!nb::try_cast(other, right) || !right) return nb::borrow(Py_NotImplemented);
             return nb::bool_(self == *right);
           },
-          nb::sig("def __eq__(self, other: object, /) -> bool"))
+          nb::arg("other").none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__", &hash_of)
       .def("__str__", [](const Layout& self) { return text(self); })
       .def("__repr__",
@@ -183,7 +183,7 @@ Layout("(16,?{div=8}):(1,16)")
             if (nb::try_cast(other, right) && right) return nb::bool_(self == *right);
             return nb::borrow(Py_NotImplemented);
           },
-          nb::sig("def __eq__(self, other: object, /) -> bool"))
+          nb::arg("other").none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__", [](const Int& self) { return std::hash<std::string>()(text(self)); })
       .def("__str__", [](const Int& self) { return text(self); })
       .def("__repr__", [](const Int& self) {

@@ -312,6 +312,16 @@ Outcome<const Function*> Module::entry(std::string_view wanted) const {
     if (!wanted.empty() && f.name == wanted) return &f;
     if (f.name.find(wanted) != std::string_view::npos) fits.push_back(&f);
   }
+  // Of C++ a name stands behind its length: add is that of _Z3addPf, and not of _Z4add2Pf.
+  std::vector<const Function*> called;
+  for (const Function* f : fits) {
+    const std::string whole = std::to_string(wanted.size()) + std::string(wanted);
+    const std::size_t at = f->name.find(whole);
+    const bool longer =
+        at != 0 && at != std::string_view::npos && f->name[at - 1] >= '0' && f->name[at - 1] <= '9';
+    if (f->name.starts_with("_Z") && at != std::string_view::npos && !longer) called.push_back(f);
+  }
+  if (called.size() == 1) return called[0];
   if (fits.size() == 1) return fits[0];
   const std::string all = entries_of(*this);
   if (all.empty()) return Error{ErrorKind::unknown, name + " has no entry that could be run", name};

@@ -128,6 +128,17 @@ TEST(Module, FindsAnEntryByItsNameOrAUniquePartOfIt) {
             "test.ptx has no entry 'mul'; it has: add, add_wide, sub");
 }
 
+TEST(Module, FindsAnEntryByItsNameInTheSource) {
+  const Module m = module_of(
+      ".entry _Z3addPf() { ret; }\n.entry _Z4add2Pf() { ret; }\n.entry _Z13add() { ret; }\n"
+      ".entry _ZN2ns1fEv() { ret; }\n.entry _Z1gPf() { ret; }\n");
+  EXPECT_EQ((*m.entry("add"))->name, "_Z3addPf");
+  EXPECT_EQ((*m.entry("add2"))->name, "_Z4add2Pf");
+  EXPECT_EQ((*m.entry("f"))->name, "_ZN2ns1fEv");
+  EXPECT_EQ((*m.entry("g"))->name, "_Z1gPf");
+  EXPECT_EQ(m.entry("ad").error().kind, ErrorKind::unknown);
+}
+
 // Several files: each name means what its own file has, else what another one shows; lines and
 // numbers of .file are each file's own.
 TEST(Module, FilesAreLinked) {

@@ -380,3 +380,17 @@ def test_tensor_maps_that_cannot_be(make, sentence):
 def test_a_tensor_map_needs_its_parameter(module):
     with pytest.raises(ts.Error, match="has 8 bytes, and a tensor map needs 128"):
         module.launch(1, 1, [ts.TensorMap(np.zeros((16, 16), np.float32), box=(8, 4)), 1, 1], entry="add")
+
+
+def test_arrays_of_objects_are_refused(module):
+    with pytest.raises(ts.Error, match="An array of object holds addresses of Python's objects"):
+        module.launch(1, 32, [np.array([object()] * 32, dtype=object), 1, 32], entry="add")
+    with pytest.raises(ts.Error, match="holds addresses of Python's objects"):
+        module.launch(1, 32, [np.zeros(32, np.float32), 1, 32], entry="add", memory=[np.array([None], dtype=object)])
+
+
+def test_names_of_files_are_plain():
+    from tilescope import _ptx
+
+    text = '.file 1 "/a/\\303\\274_add.py"\n.loc 1 2 3\n'
+    assert _ptx.with_own_lines(text) == '.file 1 "/a/ü_add.py"\n.loc 1 2 3\n'

@@ -205,3 +205,8 @@ def test_every_function_of_the_language_has_an_example():
         if callable(value) and not inspect.isclass(value):
             examples = doctest.DocTestParser().get_examples(value.__doc__)
             assert any(f"ts.{name}(" in example.source for example in examples), name
+
+
+@pytest.mark.parametrize("value", [ts.Layout(4), ts.Int(3), ts._, ts.Swizzle(3, 4, 3), ts.eval("SM80_16x8x16_F32F16F16F32_TN")], ids=str)
+def test_nothing_equals_none(value):
+    assert value != None and not value == None and None not in [value]  # noqa: E711

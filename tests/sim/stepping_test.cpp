@@ -276,6 +276,25 @@ TEST(Places, HaveTheirTimeByTheClock) {
   }
 }
 
+// From behind the last CTA, too, before the run is done.
+TEST(Places, OfACycleAreTheSameFromTheEnd) {
+  const Named what = clocked(kernel("matmul_naive", 40, 40, 8));
+  Stepper s = Stepper(loaded(what));
+  s.to_the_end();
+  s.arrive();
+  const u64 end = s.position();
+  s.go_to_cycle(400);
+  ASSERT_EQ(s.arrive(), Arrival::there);
+  const u64 there = s.position();
+  for (u64 back = 1; back < 4; ++back) {
+    s.go_to(end - back);
+    s.arrive();
+    s.go_to_cycle(400);
+    ASSERT_EQ(s.arrive(), Arrival::there);
+    EXPECT_EQ(s.position(), there) << back;
+  }
+}
+
 // Blocks have their turns one after the other: whoever is asked what he does at a cycle is there.
 TEST(Places, OfACycleHaveEverybodyThere) {
   const Named what = clocked(kernel("hgemm_v7", 256, 256, 256));

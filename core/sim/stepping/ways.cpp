@@ -86,7 +86,11 @@ bool is_past(const Machine& machine, const StopAt& at) {
   if (at.what == bit(Happening::report) && at.object) {
     return machine.reports().size() > *at.object;
   }
-  if (at.cycle < StopAt::no_cycle) return ended || machine.all_have_reached(at.cycle);
+  if (at.cycle < StopAt::no_cycle) {
+    // Behind its last CTA a machine does not say what they had reached.
+    const bool gone = machine.blocks().empty() && machine.instructions() > 0;
+    return ended || gone || machine.all_have_reached(at.cycle);
+  }
   if (at.executed == StopAt::never) return false;
   const Warp* warp = warp_in(machine, at);
   if (!warp) return ended || machine.has_exited(machine.cluster_number(*at.block));
