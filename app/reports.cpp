@@ -89,7 +89,8 @@ std::string text_of_report(const Report& r, const std::string& times) {
 
 }  // namespace
 
-std::string text_of_reports(const std::vector<Report>& reports, bool verbose) {
+std::string text_of_reports(const std::vector<Report>& reports, bool verbose,
+                            std::string_view each) {
   std::string out;
   const auto add = [&](const std::string& text) { out += (out.empty() ? "" : "\n") + text; };
   if (verbose) {
@@ -104,8 +105,7 @@ std::string text_of_reports(const std::vector<Report>& reports, bool verbose) {
     add(text_of_report(reports[group.members.front()], text_of_counts(group)));
   }
   if (grouped.size() < reports.size()) {
-    add(fmt::format("{} reports, grouped by source line and kind; --verbose shows each",
-                    reports.size()));
+    add(fmt::format("{} reports, grouped by source line and kind; {}", reports.size(), each));
   }
   return out;
 }

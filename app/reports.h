@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/runs.h"
@@ -24,7 +25,8 @@ struct Telling {
 
 // With its site, what was expected and what was found: the first report of each line and kind, with
 // how many there are (core/run/report_groups.h); verbose: each report. Faults last, as they came.
-std::string text_of_reports(const std::vector<Report>& reports, bool verbose);
+std::string text_of_reports(const std::vector<Report>& reports, bool verbose,
+                            std::string_view each = "--verbose shows each");
 
 nlohmann::ordered_json to_json(const std::vector<Report>& reports);
 nlohmann::ordered_json to_json(const DiffReport& diff);

@@ -11,6 +11,7 @@
 
 #include "app/assets.h"
 #include "core/record/timeline.h"
+#include "viz/paint/markup.h"
 #include "viz/timeline/timeline_scene.h"
 #include "viz/timeline/timeline_view.h"
 
@@ -57,23 +58,6 @@ std::string harmless(const std::string& json) {
       out += "\\u003c";
     } else {
       out += c;
-    }
-  }
-  return out;
-}
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      default:
-        out += c;
     }
   }
   return out;
@@ -137,7 +121,7 @@ Outcome<TimelinePage> timeline_page(const sim::Record& record, const std::string
   }
   TimelinePage out;
   out.height = height_of_page(view);
-  out.html = filled(frame->text(), {{"title", escaped(view.title())},
+  out.html = filled(frame->text(), {{"title", markup_of(view.title())},
                                     {"style", std::string(style->text())},
                                     {"theme", theme},
                                     {"kind", std::string(kind)},

@@ -214,26 +214,25 @@ def stage(program):
         add_lessons(lesson_pages.write(program, STAGE / "manual", problem))
 
 
+def add_to_navigation(here, group, folder, pages):
+    """In place of the line `here`: `group`, and below it the pages, each with its title and name."""
+    config = STAGE / "mkdocs.yml"
+    text, line = config.read_text(), f"      - {here}\n"
+    if line not in text:
+        problem(f"docs/mkdocs.yml has no `{here}`")
+    rows = "".join(f'          - "{title}": {folder}/{name}.md\n' for title, name in pages)
+    config.write_text(text.replace(line, group + rows))
+
+
 def add_notebooks(notebooks):
     """Behind the page on Python, in the navigation."""
-    config = STAGE / "mkdocs.yml"
-    rows = "".join(f'          - "{title}": notebooks/{name}.md\n' for title, name in notebooks)
-    text = config.read_text()
-    here = "      - Python: python.md\n"
-    if here not in text:
-        problem("docs/mkdocs.yml has no `Python: python.md`")
-    config.write_text(text.replace(here, f"{here}      - Notebooks:\n{rows}"))
+    here = "Python: python.md"
+    add_to_navigation(here, f"      - {here}\n      - Notebooks:\n", "notebooks", notebooks)
 
 
 def add_lessons(lessons):
     """Behind the page on lessons, in the navigation; and there, as a list."""
-    config = STAGE / "mkdocs.yml"
-    rows = "".join(f'          - "{title}": lessons/{name}.md\n' for title, name in lessons)
-    text = config.read_text()
-    here = "      - Lessons: lessons.md\n"
-    if here not in text:
-        problem("docs/mkdocs.yml has no `Lessons: lessons.md`")
-    config.write_text(text.replace(here, f"      - Lessons:\n          - About: lessons.md\n{rows}"))
+    add_to_navigation("Lessons: lessons.md", "      - Lessons:\n          - About: lessons.md\n", "lessons", lessons)
     about = STAGE / "manual/lessons.md"
     links = "".join(f"{i}. [{title}](lessons/{name}.md)\n" for i, (title, name) in enumerate(lessons, 1))
     about.write_text(about.read_text().replace("<!-- lessons -->\n", links))

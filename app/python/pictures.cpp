@@ -9,6 +9,7 @@
 #include "app/stills.h"
 #include "app/values.h"
 #include "core/language/parser.h"
+#include "viz/paint/markup.h"
 
 namespace tilescope::python {
 namespace {
@@ -100,20 +101,6 @@ nb::object step_of(const DerivationStep& step) {
   return out;
 }
 
-std::string escaped(const std::string& plain) {
-  std::string out;
-  for (const char c : plain) {
-    if (c == '<') {
-      out += "&lt;";
-    } else if (c == '&') {
-      out += "&amp;";
-    } else {
-      out += c;
-    }
-  }
-  return out;
-}
-
 // The picture as an image of its own, so that the names in one do not meet those in another of the
 // same page; empty where there is none.
 std::string image_of(const Outcome<std::vector<std::byte>>& picture) {
@@ -146,16 +133,16 @@ bool worth_a_picture(const DerivationStep& step) {
 std::string html_of(const Explanation& e) {
   StillOptions options;
   options.output = "picture.svg";
-  std::string out = "<div><code>" + escaped(e.expression) + "</code><br>" +
+  std::string out = "<div><code>" + markup_of(e.expression) + "</code><br>" +
                     image_of(still_of(e.expression, options));
   int open = 0;  // <details> that are not closed
   for (const DerivationStep& step : e.steps) {
     for (; open > step.level; --open) out += "</details>";
-    const std::string equals = step.result.empty() ? "" : " = " + escaped(step.result);
+    const std::string equals = step.result.empty() ? "" : " = " + markup_of(step.result);
     out += fmt::format(
         "<details{} style=\"margin-left:1.5em\"><summary><b>{}</b> <code>{}{}</code></summary>{}",
-        step.level == 0 ? " open" : "", escaped(step.operation), escaped(step.operands), equals,
-        escaped(step.sentence));
+        step.level == 0 ? " open" : "", markup_of(step.operation), markup_of(step.operands), equals,
+        markup_of(step.sentence));
     if (step.level > 0 && worth_a_picture(step)) {
       const Outcome<LayoutView> view = view_of(Value(*step.layout));
       if (view) out += "<br>" + image_of(still_of(*view, options));
@@ -165,7 +152,7 @@ std::string html_of(const Explanation& e) {
   for (; open > 0; --open) out += "</details>";
   const Value* value = std::get_if<Value>(&e.result);
   out += "<code>" +
-         escaped(value ? text(*value) : "refused: " + std::get<Problem>(e.result).sentence) +
+         markup_of(value ? text(*value) : "refused: " + std::get<Problem>(e.result).sentence) +
          "</code>";
   return out + "</div>";
 }

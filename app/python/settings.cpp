@@ -217,10 +217,11 @@ std::optional<OrderVerdict> try_orders(const Settings& settings, Order order, Ru
       const std::vector<Report> worst =
           reports_of(run.reports, fault ? Weight::fault : Weight::hazard);
       if (!worst.empty()) {
-        return OrderVerdict{fault,
-                            fmt::format("in another order, {} ({} of {}): {}", name, n,
-                                        settings.search, text_of_reports(worst, false)),
-                            std::move(run)};
+        return OrderVerdict{
+            fault,
+            fmt::format("in another order, {} ({} of {}): {}", name, n, settings.search,
+                        text_of_reports(worst, false, run_has_each)),
+            std::move(run)};
       }
     }
     if (const std::string difference = others.difference(); !difference.empty()) {
@@ -248,7 +249,8 @@ nb::object judged(Run run, RunState state, const Settings& settings) {
   }
   nb::object object = nb::cast(std::move(run));
   if (worst.empty()) return object;
-  raise_with_run(state == RunState::fault, text_of_reports(worst, false), std::move(object));
+  raise_with_run(state == RunState::fault, text_of_reports(worst, false, run_has_each),
+                 std::move(object));
 }
 
 nb::object judged(Run run, RunState state, const Settings& settings,

@@ -45,6 +45,9 @@ inline constexpr const char* settings_signature =
     "strict: bool = False, device: str | None = None, schedule: int | str = 0, lazy: bool = False, "
     "numerics: str | None = None, threads: int | None = None, max_instructions: int | None = None, "
     "suppressions: str | list[str] | None = None, record: bool = False, search: int = 0";
+// Where reports are grouped in a text, what has them one by one.
+inline constexpr std::string_view run_has_each = "the run's `reports` has each";
+
 inline constexpr const char* settings_help =
     "strict: a hazard raises Hazard.\n"
     "device: the chip, b200, h200, a100... or a device file; None: one that takes the PTX.\n"

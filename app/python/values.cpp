@@ -153,6 +153,10 @@ Error: a coordinate that does not fit the shape.)doc")
           },
           nb::arg("other").none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__", &hash_of)
+      .def("__reduce__",  // for copy and pickle: made anew of its text
+           [](const Layout& self) {
+             return nb::make_tuple(nb::type<Layout>(), nb::make_tuple(text(self)));
+           })
       .def("__str__", [](const Layout& self) { return text(self); })
       .def("__repr__",
            [](const Layout& self) { return fmt::format("Layout(\"{}\")", text(self)); });

@@ -9,6 +9,7 @@
 
 #include "app/heartbeat.h"
 #include "app/python/values.h"
+#include "core/sim/stepping/step_words.h"
 #include "viz/machine/machine_scene.h"
 
 namespace tilescope::python {
@@ -44,31 +45,11 @@ void go(Walk& walk, Begin begin) {
   arrive(walk);
 }
 
-// The words of the window's `step`.
-struct StepWord {
-  std::string_view word;
-  StepBy by;
-};
-constexpr StepWord step_words[] = {
-    {"instruction", StepBy::instruction},
-    {"line", StepBy::line},
-    {"barrier", StepBy::phase},
-    {"sync", StepBy::barrier},
-    {"cluster", StepBy::cluster},
-    {"copy", StepBy::copy},
-    {"mma", StepBy::product},
-    {"fault", StepBy::fault},
-    {"report", StepBy::report},
-    {"moment", StepBy::moment},
-};
-
 StepBy step_by(const std::string& word) {
-  std::string all;
-  for (const StepWord& each : step_words) {
+  for (const sim::StepWord& each : sim::step_words) {
     if (each.word == word) return each.by;
-    all += fmt::format("{}{}", all.empty() ? "" : ", ", each.word);
   }
-  refuse(fmt::format("by=\"{}\": {}.", word, all));
+  refuse(fmt::format("by=\"{}\": {}.", word, sim::all_step_words()));
 }
 
 // Who did what it stopped for is looked at.

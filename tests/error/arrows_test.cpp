@@ -92,7 +92,7 @@ const std::map<std::string, Names> may_know = {
     {"app/python",
      {"app", "core", "core/diff", "core/language", "core/layout", "core/tensor", "core/ptx",
       "core/run", "core/io", "core/record", "core/profile", "core/sim", "core/numeric",
-      "kernels/catalog", "viz/machine"}},
+      "kernels/catalog", "viz/machine", "viz/paint"}},
     {"app",
      {"app/cuda_capture",  "app/cuda",        "core",        "core/layout",  "core/language",
       "core/lower",        "core/lower",      "core/lesson", "core/numeric", "core/tensor",

@@ -1,8 +1,10 @@
 """Layouts: what CuTe says, in Python's notation."""
 
+import copy
 import doctest
 import inspect
 import itertools
+import pickle
 
 import pytest
 import tilescope as ts
@@ -210,3 +212,9 @@ def test_every_function_of_the_language_has_an_example():
 @pytest.mark.parametrize("value", [ts.Layout(4), ts.Int(3), ts._, ts.Swizzle(3, 4, 3), ts.eval("SM80_16x8x16_F32F16F16F32_TN")], ids=str)
 def test_nothing_equals_none(value):
     assert value != None and not value == None and None not in [value]  # noqa: E711
+
+
+@pytest.mark.parametrize("text", ["(9,(4,8)):(59,(13,1))", "4:1@0", "S<3,4,3> o 0 o (8,64):(64,1)", "(?,4):(1,?{div=16})"])
+def test_copies_and_pickles(text):
+    layout = ts.eval(text)
+    assert copy.deepcopy(layout) == layout == copy.copy(layout) == pickle.loads(pickle.dumps(layout))

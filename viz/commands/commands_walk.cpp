@@ -9,6 +9,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/sim/stepping/step_words.h"
 #include "viz/machine/breakpoints.h"
 #include "viz/scene/command_text.h"
 #include "viz/session/diff_walk.h"
@@ -19,24 +20,7 @@ namespace tilescope {
 namespace {
 
 using sim::StepBy;
-
-struct StepWord {
-  std::string_view word;
-  StepBy by;
-  std::string_view help;
-};
-constexpr std::array kSteps = {
-    StepWord{"instruction", StepBy::instruction, "the warp looked at executes one"},
-    StepWord{"line", StepBy::line, "the warp looked at comes to another line of the source"},
-    StepWord{"barrier", StepBy::phase, "a phase of an mbarrier is complete, anywhere"},
-    StepWord{"sync", StepBy::barrier, "a barrier of a CTA's threads is complete"},
-    StepWord{"cluster", StepBy::cluster, "a barrier of a cluster is complete"},
-    StepWord{"copy", StepBy::copy, "a copy is issued, or is complete"},
-    StepWord{"mma", StepBy::product, "an MMA is issued, or is complete"},
-    StepWord{"fault", StepBy::fault, "just before the run faults"},
-    StepWord{"report", StepBy::report, "a hazard or the fault is reported"},
-    StepWord{"moment", StepBy::moment, "whatever comes next"},
-};
+using sim::StepWord;
 
 constexpr std::uint64_t most_steps = 1'000'000'000;
 
@@ -98,16 +82,13 @@ Outcome<Asked> read_step(std::string_view arguments) {
       counted = true;
       continue;
     }
-    const auto known = std::find_if(kSteps.begin(), kSteps.end(),
+    const auto known = std::find_if(sim::step_words.begin(), sim::step_words.end(),
                                     [&](const StepWord& each) { return each.word == word; });
-    if (known == kSteps.end() || out.by_said) {
-      std::string all;
-      for (const StepWord& each : kSteps)
-        all += fmt::format("{}{}", all.empty() ? "" : ", ", each.word);
+    if (known == sim::step_words.end() || out.by_said) {
       return usage_error(
           fmt::format("`step` takes back, then one of {}, then how many, and whose (block B, warp "
                       "W; `on NAME`: which mbarrier); `{}` is none of these.",
-                      all, word));
+                      sim::all_step_words(), word));
     }
     out.step.by = known->by;
     out.by_said = true;
@@ -435,7 +416,7 @@ Answer run_look(Session& session, Backend& backend, std::string_view arguments) 
 std::vector<Suggestion> suggest_steps(const Session&, const Backend&) {
   std::vector<Suggestion> out;
   for (const std::string_view back : {"", "back "}) {
-    for (const StepWord& each : kSteps) {
+    for (const StepWord& each : sim::step_words) {
       out.push_back(
           {fmt::format("{}{}", back, each.word),
            back.empty() ? std::string(each.help) : fmt::format("back to where {}", each.help)});

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <map>
 
+#include "viz/paint/markup.h"
+
 namespace tilescope {
 namespace {
 
@@ -40,18 +42,6 @@ void put_text(std::string& out, std::string_view text) {
     }
   }
   out += '"';
-}
-
-void put_html(std::string& out, std::string_view text) {
-  for (const char c : text) {
-    if (c == '&') {
-      out += "&amp;";
-    } else if (c == '<') {
-      out += "&lt;";
-    } else {
-      out += c;
-    }
-  }
 }
 
 std::string hex(Rgba c) {
@@ -356,7 +346,7 @@ std::string paint_player(const Film& film) {
   replace(css, "LINE", hex(theme.line));
   std::string out =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>";
-  put_html(out, film.title);
+  put_markup(out, film.title);
   out += "</title>\n<style>" + css +
          "</style>\n</head>\n<body>\n<main><canvas id=\"stage\"></canvas></main>\n<nav><button "
          "id=\"play\">Play</button><input id=\"time\" type=\"range\" min=\"0\" value=\"0\" "

@@ -7,33 +7,13 @@
 #include <map>
 #include <type_traits>
 
+#include "viz/paint/markup.h"
 #include "viz/paint/small_png.h"
 
 namespace tilescope {
 namespace {
 
 constexpr std::size_t most_path_cells = 1 << 16;
-
-void put_escaped(std::string& out, std::string_view text) {
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        if (static_cast<unsigned char>(c) >= 0x20) out += c;  // XML has no other controls
-    }
-  }
-}
 
 // A coordinate with at most two decimals; what is not a number or far outside is brought back.
 void put_number(std::string& out, double value) {
@@ -79,7 +59,7 @@ class Writer {
     out_ += ' ';
     put_number(out_, std::max(scene_.size.height, 1.0));
     out_ += "\">\n<title>";
-    put_escaped(out_, scene_.title);
+    put_markup(out_, scene_.title);
     out_ +=
         "</title>\n<style>svg{font:13px 'DejaVu Sans',Verdana,sans-serif}"
         ".m{font-family:'DejaVu Sans Mono',Menlo,Consolas,monospace}"
@@ -113,7 +93,7 @@ class Writer {
       attribute("width", std::max(hint.box.width, 0.0));
       attribute("height", std::max(hint.box.height, 0.0));
       out_ += "><title>";
-      put_escaped(out_, hint.text);
+      put_markup(out_, hint.text);
       out_ += "</title></rect>\n";
     }
     out_ += "</g>\n";
@@ -272,7 +252,7 @@ class Writer {
         put_y(text);
       }
       out_ += "\">";
-      put_escaped(out_, text.text);
+      put_markup(out_, text.text);
       out_ += "</text>";
     }
     out_ += grouped ? "</g>\n" : "\n";
@@ -371,7 +351,7 @@ class Writer {
     out_ += "<g";
     if (!group.name.empty()) {
       out_ += " class=\"";
-      put_escaped(out_, group.name);
+      put_markup(out_, group.name);
       out_ += '"';
     }
     if (!clip.empty()) out_ += " clip-path=\"url(#" + clip + ")\"";
