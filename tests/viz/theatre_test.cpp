@@ -439,7 +439,7 @@ TEST(Theatre, AFilmHasItsStatesBesideItsFrames) {
     film.frames.push_back(std::move(frame));
   }
   const std::string html = paint_player(film);
-  EXPECT_NE(html.find("<title>a &lt;pipeline></title>"), std::string::npos);
+  EXPECT_NE(html.find("<title>a &lt;pipeline&gt;</title>"), std::string::npos);
   EXPECT_NE(html.find("\"times\":[10,\n75]"), std::string::npos);
   EXPECT_EQ(html.find("http"), std::string::npos) << "it needs no network";
   const std::size_t states = html.find("\"states\":[");
