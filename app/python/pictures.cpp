@@ -84,7 +84,7 @@ Explanation explained(const std::string& expression) {
   return out;
 }
 
-std::string text_of(const Explanation& e) {
+std::string explanation_text(const Explanation& e) {
   const Value* value = std::get_if<Value>(&e.result);
   return derivation_text(e.steps) +
          (value ? text(*value) : "refused: " + std::get<Problem>(e.result).sentence);
@@ -220,8 +220,8 @@ What else may be said: Layout.draw. Error: the expression is refused, or a word 
           },
           nb::sig("def steps(self) -> list[dict[str, Any]]"),
           "One dict a step: level, operation, operands, result, sentence, layout.")
-      .def("__str__", &text_of)
-      .def("__repr__", &text_of)
+      .def("__str__", &explanation_text)
+      .def("__repr__", &explanation_text)
       .def("_repr_html_", &html_of,
            "For a notebook: the picture of the expression, and the steps to unfold, each with the\n"
            "picture of what it came to.");

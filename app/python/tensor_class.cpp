@@ -19,7 +19,7 @@ struct Elements {
   std::int64_t next = 0, end = 0;
 };
 
-nb::object next_of(Elements& elements) {
+nb::object next_element(Elements& elements) {
   if (elements.next >= elements.end) throw nb::stop_iteration();
   const std::int64_t index = elements.next++;
   return element(*elements.tensor.elements, offset_in(elements.tensor.value, index));
@@ -52,7 +52,7 @@ tensor, slices, tiles and partitions, is over the same array. A tensor of an exp
 void define_tensor(nb::module_& module) {
   nb::class_<Elements>(module, "Elements", "The elements of a tensor, one after the other.")
       .def("__iter__", [](nb::object self) { return self; })
-      .def("__next__", &next_of, nb::sig("def __next__(self) -> Any"));
+      .def("__next__", &next_element, nb::sig("def __next__(self) -> Any"));
 
   auto tensor = define_box<Tensor>(module, "Tensor", about_tensor);
   tensor

@@ -239,7 +239,7 @@ Held part_at(const Held& self, const Tuple& coordinate) {
   return {*part, self.elements};
 }
 
-std::int64_t offset_at(const Held& self, const Tuple& coordinate) {
+std::int64_t element_offset(const Held& self, const Tuple& coordinate) {
   const Tensor& tensor = self.value;
   const std::int64_t origin = origin_of(tensor);
   return sum_of(origin, taken(crd2idx(coordinate, tensor.layout)));
@@ -333,7 +333,7 @@ nb::object item_at(const Held& self, nb::handle key) {
   const Tuple coordinate = coordinate_of_key(self, key);
   if (has_underscore(coordinate)) return nb::cast(part_at(self, coordinate));
   const HostElements& in = elements_in(self);
-  return element(in, offset_at(self, coordinate));
+  return element(in, element_offset(self, coordinate));
 }
 
 void set_item(const Held& self, nb::handle key, nb::handle value) {
@@ -341,7 +341,7 @@ void set_item(const Held& self, nb::handle key, nb::handle value) {
   if (in.read_only) refuse(fmt::format("The array ({}) is read-only.", in.text));
   const Tuple coordinate = is_whole(key) ? Tuple(Int::all()) : coordinate_of_key(self, key);
   if (!has_underscore(coordinate)) {
-    in.flat[nb::int_(place_in(in, offset_at(self, coordinate)))] = value;
+    in.flat[nb::int_(place_in(in, element_offset(self, coordinate)))] = value;
     return;
   }
   const Held part = is_whole(key) ? self : part_at(self, coordinate);

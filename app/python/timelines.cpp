@@ -19,7 +19,7 @@ struct ShownTimeline {
 };
 
 // As the value of an attribute in double quotes.
-std::string quoted(std::string_view html) {
+std::string attribute(std::string_view html) {
   std::string out;
   out.reserve(html.size() + html.size() / 8);
   for (const char c : html) {
@@ -40,7 +40,7 @@ std::string framed(const ShownTimeline& shown) {
       "<iframe srcdoc=\"{}\" title=\"timeline of {}\" style=\"width: 100%; height: {}px; border: "
       "1px "
       "solid rgba(128, 128, 128, 0.4); border-radius: 4px\"></iframe>",
-      quoted(shown.html), quoted(shown.kernel), shown.height);
+      attribute(shown.html), attribute(shown.kernel), shown.height);
 }
 
 constexpr int least_height = 240, most_height = 4000, usual_height = 720;

@@ -37,7 +37,7 @@ std::size_t hash_of(const Layout& layout) {
   return static_cast<std::size_t>(sum);
 }
 
-nb::object offset_at(const Layout& layout, nb::args given) {
+nb::object called_with(const Layout& layout, nb::args given) {
   const Tuple coordinate = coordinate_in(given);
   if (layout.concrete()) {
     const Result<std::int64_t> offset = crd2idx(coordinate, layout);
@@ -57,7 +57,7 @@ struct Offsets {
   bool numbers = true;
 };
 
-nb::object next_of(Offsets& offsets) {
+nb::object next_offset(Offsets& offsets) {
   if (offsets.next >= offsets.end) throw nb::stop_iteration();
   const std::int64_t index = offsets.next++;
   if (offsets.numbers) return nb::int_(offsets.layout(index));
@@ -67,7 +67,7 @@ nb::object next_of(Offsets& offsets) {
 void define_layout(nb::module_& module) {
   nb::class_<Offsets>(module, "Offsets", "The offsets of a layout, one after the other.")
       .def("__iter__", [](nb::object self) { return self; })
-      .def("__next__", &next_of);
+      .def("__next__", &next_offset);
 
   nb::class_<Layout> layout(module, "Layout",
                             R"doc(A function from coordinates to offsets, in CuTe's notation.
@@ -117,7 +117,8 @@ Layout("(4,8):(1,4)"))doc");
           nb::sig("def offset(self) -> int | Int"),
           "What is added before the swizzle; 0 in a plain layout.")
       .def(
-          "__call__", &offset_at, nb::sig("def __call__(self, *coordinate: Coordinate) -> Answer"),
+          "__call__", &called_with,
+          nb::sig("def __call__(self, *coordinate: Coordinate) -> Answer"),
           R"doc(The offset of a coordinate: one number, or one for each mode or leaf. With `_` a slice.
 
 >>> import tilescope as ts
