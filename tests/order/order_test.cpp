@@ -176,8 +176,8 @@ struct Engine {
       case What::relaxed_acquire:
         return me.acquire_relaxed(token[e.token], e.scope, {});
       case What::fence:
-        me.fence_acquire(e.scope);
-        return me.fence_release(e.scope);
+        me.fence_acquire(e.scope, {});
+        return me.fence_release(e.scope, {});
       case What::proxy:
         return me.fence_proxy(~0u);
       default:

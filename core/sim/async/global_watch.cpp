@@ -119,21 +119,37 @@ bool GlobalWatch::is_told_on_the_way(const BlockOrder& order, u32 warp, const Re
 
 namespace {
 
-// Who wrote has told the async proxy by now: but, where that is another thread, before it let this
+enum class Told : std::uint8_t { in_time, too_late, unknown };
+
+// Who wrote has told the async proxy by now: but, where that is another warp, before it let this
 // one know?
-void log_told(const Core& x, int lane, const Region& region, u64 offset) {
+Told told_in_time(const Core& x, const Region& region, u64 offset) {
   Model& machine = *x.machine;
   const Writer writer = region.writer(offset);
-  const u32 me = x.warp->index * 32 + static_cast<u32>(lane);
-  const bool copied = writer && machine.program().code[writer.pc()].op == ptx::Op::cp;
-  const bool own = writer && writer.block() == x.block->number && writer.thread() == me;
-  if (!writer || copied || own ||
-      machine.global_watch.is_told_on_the_way(x.block->order, x.warp->index, region, offset)) {
-    return;
-  }
-  machine.order_log->blind(
-      "whether fence.proxy.async comes before what tells of a store to global memory is not "
-      "followed");
+  if (!writer || machine.program().code[writer.pc()].op == ptx::Op::cp) return Told::in_time;
+  if (!region.watched || !x.block->order.on()) return Told::unknown;
+  const Observer& who = x.block->order.of(x.warp->index);
+  Told out = Told::in_time;
+  machine.accesses_of(region).any_writer(
+      offset, offset + 1, [&](u64, u64, const Shadow::Touch& by) {
+        if (by.operation || by.thread / 32 != writer.thread() / 32 ||
+            by.home.block != writer.block()) {
+          out = Told::unknown;
+          return true;
+        }
+        if (who.is_told_of_global(by.agent, by.epoch) || by.agent == who.me()) return true;
+        const u32 until = who.sure().seen.of(by.agent);
+        const Block* const home = machine.resident(by.home.block);
+        if (until < by.epoch || !home) {  // a race, told as such; or it is no longer known
+          out = Told::unknown;
+          return true;
+        }
+        const Mask lane = Mask{1} << writer.thread() % 32;
+        const bool in_time = home->order.of(by.agent.slot).has_fenced_global(lane, by.epoch, until);
+        out = in_time ? Told::in_time : Told::too_late;
+        return true;
+      });
+  return out;
 }
 
 Evidence::Party written_by(const Model& machine, Writer writer, GlobalRange where) {
@@ -155,18 +171,28 @@ void GlobalWatch::watch_untold(Core& x, int lane, const AsyncOperation& o) {
       const u64 offset = at - region.base();
       const Writer writer = region.writer(offset);
       const bool told = !is_untold(region, offset);
-      if (told && model_->order_log) log_told(x, lane, region, offset);
-      if (told || is_told_on_the_way(x.block->order, x.warp->index, region, offset)) continue;
+      const Told when = told ? told_in_time(x, region, offset) : Told::too_late;
+      if (when == Told::unknown && model_->order_log) {
+        model_->order_log->blind(
+            "whether fence.proxy.async comes before what tells of a store to global memory is not "
+            "known any more");
+      }
+      if (when != Told::too_late ||
+          is_told_on_the_way(x.block->order, x.warp->index, region, offset)) {
+        continue;
+      }
       model_->reports.hazard(x, lane, "missing_proxy_fence", writer.pc(), [&] {
         Report r;
         r.sentence = fmt::format(
-            "{} {} {} through the async proxy, but {} wrote it and executed no fence.proxy.async "
-            "since: the old bytes may be {}",
+            "{} {} {} through the async proxy, but {} wrote it and executed {}: the old bytes may "
+            "be {}",
             o.work->name, verb_of(o.work->global), place_in(region, at),
             text(model_->site_of(writer)),
+            told ? "its fence.proxy.async only behind what was waited for"
+                 : "no fence.proxy.async since",
             o.work->global == GlobalUse::writes ? "the last" : "read");
         r.expected = "fence.proxy.async or fence.proxy.async.global by the thread that writes";
-        r.found = "no fence between";
+        r.found = told ? "a fence behind the signal" : "no fence between";
         r.evidence =
             collision(lane_at(x, lane, fmt::format("{} {}", o.work->name, verb_of(o.work->global)),
                               place_of(piece)),

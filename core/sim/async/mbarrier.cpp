@@ -584,7 +584,9 @@ bool init_mbarrier(Model& machine, Block& block, u32 offset, u32 count, Actor wh
   b.maker = who.thread;
   b.made_at = who.pc;
   if (block.order.on()) {
-    b.made_when = block.order.of(who.thread / 32).epoch();
+    Observer& maker = block.order.of(who.thread / 32);
+    maker.note_init(who.thread % 32);
+    b.made_when = maker.epoch();
     b.agent = block.order.agent(Completer::mbarrier, offset);
     b.round = block.order.next_epoch();
     b.place = u64{1} << 63 | block.number << 32 | offset;

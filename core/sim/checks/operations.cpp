@@ -141,6 +141,37 @@ void note_undefined_source(Core& x, int lane, const Block& block, const AsyncOpe
   }
 }
 
+// Another lane of the warp touched the same before, and the lane that issues this has not met it
+// since: the operation is that lane's alone.
+void tell_other_lane(Core& x, const Accessed& memory, const AsyncOperation& o, bool writes,
+                     std::uint64_t begin, std::uint64_t end, const Shadow::LaneRace& race) {
+  const auto lane = static_cast<int>(race.lane);
+  x.reports->hazard(x, lane, "lane_race", race.other.pc, [&] {
+    const char* verb = writes ? "writes" : "reads";
+    Conflict c;
+    c.lane = race.lane;
+    c.offset = race.at;
+    c.other = race.other;
+    const std::string_view did = verb_of(c.other.kind);
+    Report r;
+    r.sentence = fmt::format(
+        "{} of lane {} {} {}, which lane {} of the same warp {} at {}, and the two have not met "
+        "since: lanes of a warp have no order of their own",
+        o.work->name, race.lane, verb, byte_text(x, memory, race.at), c.other.thread % 32, did,
+        place_text(*x.machine, c.other));
+    r.expected = "bar.warp.sync (__syncwarp()), or a barrier, by both lanes between the two";
+    r.found = "an order that this run has, and PTX does not promise";
+    r.evidence = evidence_of(x, memory, lane, o.work->name, verb, begin, end, c);
+    return r;
+  });
+}
+
+// Is the operation that of one lane, whatever others of its warp are here? Those of a warpgroup are
+// all lanes'.
+bool is_of_one_lane(const Core& x) {
+  return x.machine->program().code[x.pc].op != ptx::Op::wgmma;
+}
+
 }  // namespace
 
 // The same of what an operation is going to read and write. It does so through the async proxy,
@@ -164,6 +195,15 @@ void watch_operation(Core& x, int lane, Block& block, AsyncOperation& o) {
     tell_unordered(x, {&block, nullptr}, lane, o.work->name, kind, r.begin, r.end,
                    conflict_of(*x.machine, who, pass.other(), pass.at()));
     return true;
+  };
+  const auto look_at_lanes = [&](const Range& r, bool writes) {
+    Shadow::LaneRace race;
+    if (&block != x.block || !is_of_one_lane(x) ||
+        !block.order.shared.find_other_lane(who, static_cast<std::uint32_t>(lane), writes, r.begin,
+                                            r.end, race)) {
+      return;
+    }
+    tell_other_lane(x, {&block, nullptr}, o, writes, r.begin, r.end, race);
   };
   const auto tell_untold = [&](const Range& r, const Conflict& c, bool reads) {
     x.reports->hazard(x, lane, "missing_proxy_fence", c.other.pc, [&] {
@@ -192,6 +232,7 @@ void watch_operation(Core& x, int lane, Block& block, AsyncOperation& o) {
   const ptx::Op op = x.machine->program().code[x.pc].op;
   const bool generic = op == ptx::Op::st || op == ptx::Op::red;
   for (const Range& r : o.writes) {
+    look_at_lanes(r, true);
     Conflict c;
     Conflict unread;
     const bool untold = !generic && find_untold(*x.machine, block, who, r.begin, r.end, c);
@@ -201,6 +242,7 @@ void watch_operation(Core& x, int lane, Block& block, AsyncOperation& o) {
     if (is_unread && !races) tell_unread(x, lane, block, o, r, unread);
   }
   for (const Range& r : o.reads) {
+    look_at_lanes(r, false);
     Conflict c;
     if (pass_over(r, Shadow::Kind::read)) continue;
     if (find_untold(*x.machine, block, who, r.begin, r.end, c)) tell_untold(r, c, true);
@@ -234,7 +276,32 @@ void watch_operation(Core& x, int lane, Region& region, AsyncOperation& o) {
   touch.operation = o.global_order;
   touch.thread = x.warp->index * 32 + static_cast<std::uint32_t>(lane);
   touch.pc = x.pc;
-  Shadow::Pass pass(x.machine->accesses_of(region), who, x.machine->completions, touch);
+  Shadow& accesses = x.machine->accesses_of(region);
+  const bool writes = use != GlobalUse::reads;
+  Shadow::LaneRace race;
+  o.work->pieces(o, [&](const GlobalRange& piece) {
+    const std::uint64_t begin = piece.begin - region.base(), end = piece.end - region.base();
+    if (!accesses.find_other_lane(who, static_cast<std::uint32_t>(lane), writes, begin, end, race))
+      return true;
+    tell_other_lane(x, {nullptr, &region}, o, writes, begin, end, race);
+    return false;
+  });
+  if (x.machine->order_log && use == GlobalUse::reads) {
+    o.work->pieces(o, [&](const GlobalRange& piece) {
+      const bool copied =
+          accesses.any_writer(piece.begin - region.base(), piece.end - region.base(),
+                              [&](std::uint64_t, std::uint64_t, const Shadow::Touch& written) {
+                                return written.async && written.home.block != who.home().block;
+                              });
+      if (copied) {
+        x.machine->order_log->blind(
+            "a bulk copy reads global memory that another CTA's bulk copy wrote, and which fences "
+            "that needs is not followed");
+      }
+      return !copied;
+    });
+  }
+  Shadow::Pass pass(accesses, who, x.machine->completions, touch);
   bool told = false;
   o.work->pieces(o, [&](const GlobalRange& piece) {
     const std::uint64_t begin = piece.begin - region.base(), end = piece.end - region.base();

@@ -69,6 +69,22 @@ bool waits(const ptx::Instruction& i) {
   return i.op == Op::mbarrier && (step == ptx::Step::test_wait || step == ptx::Step::try_wait);
 }
 
+// A branch that goes on at the same place whichever way it goes: its predicate decides nothing.
+bool decides_nothing(const ptx::Program& program, std::uint32_t pc) {
+  const ptx::Instruction& i = program.code[pc];
+  if (i.op != Op::bra || !i.guarded) return false;
+  // Where unconditional branches lead to, one after the other.
+  const auto end_of = [&](std::uint32_t at) {
+    for (int steps = 0; steps < 8 && at < program.code.size(); ++steps) {
+      const ptx::Instruction& next = program.code[at];
+      if (next.op != Op::bra || next.guarded) break;
+      at = program.operands_of(next)[0].index;
+    }
+    return at;
+  };
+  return end_of(program.operands_of(i)[0].index) == end_of(pc + 1);
+}
+
 // Of which waits somebody reads the answer, by way of what reads a predicate that holds it there.
 class ReadAnswers {
  public:
@@ -83,6 +99,7 @@ class ReadAnswers {
                         [&](std::uint32_t reg) { answers[reg] = true; });
     }
     for (std::uint32_t pc = 0; pc < end_; ++pc) {
+      if (decides_nothing(program_, pc)) continue;
       ptx::each_read(program_, program_.code[pc], [&](std::uint32_t reg) {
         if (answers[reg]) read(definitions_.before(pc, reg), reg, unread);
       });

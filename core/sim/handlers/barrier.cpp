@@ -142,19 +142,23 @@ Scope fence_scope(const ptx::Modifiers& how) {
 
 // A fence.sc is a fence.acq_rel here: which of two comes first in their order (8.9.3, "Fence-SC
 // order") nothing says, so that what hangs on it alone is unordered.
-Flow fence(Core& x, const Code&, Mask) {
+Flow fence(Core& x, const Code&, Mask m) {
   if (!x.block->order.on()) return Flow::next;
   const ptx::Modifiers& how = x.machine->program().code[x.pc].modifiers;
   const Scope scope = fence_scope(how);
   Observer& me = observer(x);
+  if (how.has(ptx::Field::restriction) && x.machine->order_log) {
+    x.machine->order_log->blind("a fence with .sync_restrict counts for all memory here");
+  }
   if (how.has(ptx::Field::mbarrier_init)) {
-    me.fence_inits(x.block->order.agent(Completer::inits, x.warp->index));
+    me.fence_inits(x.block->order.agent(Completer::inits, x.warp->index), m);
     return Flow::next;
   }
   constexpr std::uint8_t only_acquires = 3, only_releases = 4;  // words of Field::order
   const std::uint8_t order = how[ptx::Field::order];
-  if (order != only_releases) me.fence_acquire(scope);
-  if (order != only_acquires) me.fence_release(scope);
+  const Deed by = deed(x, __builtin_ctz(m), m);
+  if (order != only_releases) me.fence_acquire(scope, by);
+  if (order != only_acquires) me.fence_release(scope, by);
   me.presume_met();  // they may hand something over by relaxed accesses around it
   return Flow::next;
 }

@@ -44,6 +44,7 @@ struct BoundTexture {
   bool beyond = false;
   u32 undefined = 0;  // components
   AccessLog* log = nullptr;
+  OrderLog* orders = nullptr;
   bool early = false;
 };
 
@@ -76,6 +77,7 @@ bool find(Core& x, const Code& c, int lane, bool surface, BoundTexture& out) {
                               handle, place));
   }
   out.begin = place - out.region->base() + static_cast<u64>(t.offset);
+  if (x.machine->order_log) out.orders = &*x.machine->order_log;
   if (x.machine->access_log) {
     out.log = &*x.machine->access_log;
     out.early = is_early(x);
@@ -87,8 +89,11 @@ bool is_beyond(const BoundTexture& b, u64 offset, u64 bytes) {
   return offset > b.region->size() || b.region->size() - offset < bytes;
 }
 
-// For the order between launches (core/sim/order/work_order.h).
+// For the order between launches (core/sim/order/work_order.h), and for what a proof follows.
 void note(const BoundTexture& b, AccessLog::How how, u64 offset, u64 bytes) {
+  if (b.orders) {
+    b.orders->use_region(b.region->base(), offset, offset + bytes, how == AccessLog::How::write);
+  }
   if (!b.log) return;
   const u64 address = b.region->base() + offset;
   b.log->add(how, address, address + bytes, b.early);

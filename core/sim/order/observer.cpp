@@ -10,7 +10,7 @@ namespace {
 using u32 = std::uint32_t;
 
 constexpr std::size_t most_relied = 16, most_own_fences = 1024, most_taken = 32, most_of_some = 64,
-                      most_told_by_some = 64;
+                      most_told_by_some = 64, most_fenced = 64;
 
 // Larger each time, in whichever machine.
 std::uint64_t next_stamp() {
@@ -135,6 +135,7 @@ void Observer::release(Token& token, Scope scope, Deed by) {
 
 void Observer::release_relaxed(Token& token, Scope scope, Deed by) {
   for (const Fenced& f : fenced_) {
+    if (!(f.lanes & by.lanes)) continue;
     token.part(home_, narrower(f.scope, scope), Doubt::none, by).view.join(f.view);
   }
   for (const Released& own : token.earlier) {
@@ -158,7 +159,7 @@ void Observer::release_at(Token& place, Scope scope, Deed by) {
 
 void Observer::arrive(Token& token, bool releases, Scope scope, Deed by) {
   for (const Fenced& f : fenced_) {
-    if (releases && f.scope <= scope) continue;
+    if ((releases && f.scope <= scope) || !(f.lanes & by.lanes)) continue;
     token.part(home_, f.scope, Doubt::none, by).view.join(f.view);
   }
   if (releases) {
@@ -181,7 +182,7 @@ void Observer::acquire_alone(const Deed& by) {
 void Observer::acquire(const Token& token, Scope scope, Deed by, std::uint64_t place) {
   acquire_alone(by);
   if (place && !offered_.empty()) {
-    take_offered(scope, [&](const Offered& o) { return o.place == place; });
+    take_offered(scope, by.lanes == ~0u, [&](const Offered& o) { return o.place == place; });
   }
   const bool alone = by.lanes != ~0u;
   const std::uint64_t before = taken_before(scope, false, place, alone);
@@ -236,9 +237,10 @@ void Observer::acquire_relaxed(const Token& token, Scope scope, Deed by, std::ui
              same(o.part.home, part.home);
     });
     if (known == offered_.end()) {
-      offered_.push_back({part, scope, place});
+      offered_.push_back({part, scope, place, by.lanes});
     } else {
       known->part.view.join(part.view);
+      known->lanes |= by.lanes;
     }
   }
   keep_taken(token, scope, true, place, true);
@@ -246,26 +248,46 @@ void Observer::acquire_relaxed(const Token& token, Scope scope, Deed by, std::ui
 
 // The last operation of an acquire pattern has this scope, which counts, too.
 template <class Which>
-void Observer::take_offered(Scope scope, Which which) {
+void Observer::take_offered(Scope scope, bool by_all, Which which) {
   const auto taken = [&](const Offered& o) {
     if (!which(o) || !includes(scope, home_, o.part.home)) return false;
-    take(o.part);
+    take(o.part, by_all);
     return true;
   };
   offered_.erase(std::remove_if(offered_.begin(), offered_.end(), taken), offered_.end());
 }
 
-void Observer::fence_inits(Agent inits) {
-  Fenced own{Scope::cluster, {}};
+void Observer::fence_inits(Agent inits, u32 lanes) {
+  if (initialised_ && !(initialised_ & lanes)) return;
+  initialised_ &= ~lanes;
+  Fenced own{Scope::cluster, ~0u, {}};
   own.view.seen.see(inits, begin_epoch());
   fenced_.push_back(std::move(own));
 }
 
-void Observer::fence_acquire(Scope scope) {
-  take_offered(scope, [](const Offered&) { return true; });
+void Observer::fence_acquire(Scope scope, Deed by) {
+  const bool some = std::any_of(offered_.begin(), offered_.end(),
+                                [&](const Offered& o) { return o.lanes & by.lanes; });
+  if (some) acquire_alone(by);
+  take_offered(scope, by.lanes == ~0u, [&](const Offered& o) { return o.lanes & by.lanes; });
 }
 
-void Observer::fence_release(Scope scope) {
+void Observer::keep_fence(Fenced fence) {
+  const auto covered = [&](const Fenced& f) {
+    return f.scope <= fence.scope && !(f.lanes & ~fence.lanes);
+  };
+  fenced_.erase(std::remove_if(fenced_.begin(), fenced_.end(), covered), fenced_.end());
+  if (fenced_.size() >= most_fenced) {  // of the oldest two one: too much counts as fenced
+    Fenced& last = fenced_[fenced_.size() - 2];
+    last.lanes |= fenced_.back().lanes;
+    last.scope = std::max(last.scope, fenced_.back().scope);
+    last.view.join(fenced_.back().view);
+    fenced_.pop_back();
+  }
+  fenced_.insert(fenced_.begin(), std::move(fence));
+}
+
+void Observer::fence_release(Scope scope, Deed by) {
   if (scope >= Scope::gpu) {
     sure_.fenced.join(sure_.seen);
     sure_.fenced.see(me_, epoch_);
@@ -274,11 +296,10 @@ void Observer::fence_release(Scope scope) {
       likely_.fenced.see(me_, epoch_);
     }
   }
-  const auto covered = [&](const Fenced& f) { return f.scope <= scope; };
-  fenced_.erase(std::remove_if(fenced_.begin(), fenced_.end(), covered), fenced_.end());
-  fenced_.insert(fenced_.begin(), {scope, sure_});
-  see_now(fenced_.front().view);
-  ++epoch_;
+  Fenced now{scope, by.lanes, sure_};
+  see_now(now.view);
+  keep_fence(std::move(now));
+  end_epoch(by);
 }
 
 void Observer::release(View& view) {
@@ -329,15 +350,19 @@ void Observer::fence_proxy(u32 lanes) {
   sure_.told.join(sure_.seen);
   if (doubts_) likely_.told.join(likely_.seen);
   if (lanes == ~0u) sure_.told.see(me_, epoch_);
-  if (own_fences_.size() == most_own_fences) own_fences_.erase(own_fences_.begin());
-  own_fences_.push_back({begin_epoch(), lanes});
+  note_fence(own_fences_, lanes);
+}
+
+void Observer::note_fence(std::vector<ProxyFence>& fences, u32 lanes) {
+  if (fences.size() == most_own_fences) fences.erase(fences.begin());
+  fences.push_back({begin_epoch(), lanes});
 }
 
 void Observer::fence_proxy_of_global(u32 lanes) {
   sure_.told_global.join(sure_.seen);
   if (doubts_) likely_.told_global.join(likely_.seen);
   if (lanes == ~0u) sure_.told_global.see(me_, epoch_);
-  begin_epoch();
+  note_fence(own_global_fences_, lanes);
 }
 
 void Observer::lanes_meet(u32 lanes, u32 live) {
@@ -395,15 +420,16 @@ bool Observer::is_behind(u32 lane, u32 earlier, u32 turn) const {
   return know >> lane & 1;
 }
 
-bool Observer::has_fenced(u32 lanes, u32 epoch, u32 until) const {
+bool Observer::has_fenced(const std::vector<ProxyFence>& fences, u32 lanes, u32 epoch,
+                          u32 until) const {
   // Their epochs grow.
-  auto f = std::lower_bound(own_fences_.begin(), own_fences_.end(), epoch,
+  auto f = std::lower_bound(fences.begin(), fences.end(), epoch,
                             [](const ProxyFence& fence, u32 e) { return fence.epoch < e; });
-  for (; f != own_fences_.end() && f->epoch <= until; ++f) {
+  for (; f != fences.end() && f->epoch <= until; ++f) {
     if (f->lanes & lanes) return true;
   }
   // Of fences that are no longer known it is taken that one was there.
-  if (!lanes || own_fences_.size() < most_own_fences || own_fences_.front().epoch < epoch) {
+  if (!lanes || fences.size() < most_own_fences || fences.front().epoch < epoch) {
     return false;
   }
   has_presumed_ = true;
@@ -416,7 +442,7 @@ std::uint64_t Observer::held() const {
            v.behind.held() + v.met.held() + v.reached.held();
   };
   std::uint64_t out = sizeof *this + view(sure_) + view(likely_);
-  out += own_fences_.size() * sizeof(ProxyFence);
+  out += (own_fences_.size() + own_global_fences_.size()) * sizeof(ProxyFence);
   out += meetings_of_some_.size() * sizeof(MeetingOfSome);
   out += told_by_some_.size() * sizeof(ToldBySome) + seen_by_all_.held();
   for (const Fenced& f : fenced_) out += sizeof f + view(f.view);

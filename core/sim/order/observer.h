@@ -178,12 +178,13 @@ class Observer {
   // By a relaxed access: the next fence acquires it.
   void acquire_relaxed(const Token& token, Scope scope, Deed by, std::uint64_t place = 0);
   // What it has read relaxed before, it acquires; what it does and sees before, its relaxed
-  // accesses behind release.
-  void fence_acquire(Scope scope);
-  void fence_release(Scope scope);
+  // accesses behind release. A fence is its lanes' own: of others it completes no pattern (8.8).
+  void fence_acquire(Scope scope, Deed by);
+  void fence_release(Scope scope, Deed by);
   // fence.mbarrier_init: as a fence of the cluster, for what `inits` stands for alone: what the
-  // warp has initialised.
-  void fence_inits(Agent inits);
+  // warp has initialised, by lanes of which one at least is among these.
+  void fence_inits(Agent inits, std::uint32_t lanes);
+  void note_init(std::uint32_t lane) { initialised_ |= 1u << lane; }
   // Without scopes and doubts: a barrier of its block.
   void release(View& view);
   void acquire(const View& view);
@@ -213,7 +214,12 @@ class Observer {
   void fence_proxy_of_global(std::uint32_t lanes);
   // Has one of these lanes had such a fence since `epoch`, that who has seen `until` of this warp
   // has seen, too? Of those of all lanes is_told() knows.
-  bool has_fenced(std::uint32_t lanes, std::uint32_t epoch, std::uint32_t until) const;
+  bool has_fenced(std::uint32_t lanes, std::uint32_t epoch, std::uint32_t until) const {
+    return has_fenced(own_fences_, lanes, epoch, until);
+  }
+  bool has_fenced_global(std::uint32_t lanes, std::uint32_t epoch, std::uint32_t until) const {
+    return has_fenced(own_global_fences_, lanes, epoch, until);
+  }
   // Such a fence was taken to be there, among those that are no longer known.
   bool has_presumed() const { return has_presumed_; }
 
@@ -266,12 +272,14 @@ class Observer {
  private:
   struct Fenced {
     Scope scope;
+    std::uint32_t lanes;
     View view;
   };
   struct Offered {
     Released part;
     Scope scope;  // of who read it
     std::uint64_t place;
+    std::uint32_t lanes;
   };
   // What it has taken at a place of memory, and of what stamp that was: who asks again and again
   // until something comes takes only what is new.
@@ -301,7 +309,11 @@ class Observer {
   void give(Token& token, Scope scope, Deed by, Doubt doubt) const;
   void take(const Released& part, bool by_all = true);
   template <class Which>
-  void take_offered(Scope scope, Which which);
+  void take_offered(Scope scope, bool by_all, Which which);
+  void keep_fence(Fenced fence);
+  bool has_fenced(const std::vector<ProxyFence>& fences, std::uint32_t lanes, std::uint32_t epoch,
+                  std::uint32_t until) const;
+  void note_fence(std::vector<ProxyFence>& fences, std::uint32_t lanes);
   void take_likely(const Released& part, Scope scope, Doubt why, Deed by);
   void begin_doubts();
   void see_now(View& view) const;
@@ -317,12 +329,13 @@ class Observer {
   // likely_ contains sure_, while there are doubts; behind, met and reached are those of sure_.
   View sure_, likely_;
   bool doubts_ = false;
-  std::vector<Fenced> fenced_;    // by its fences: by scope, the last first
+  std::vector<Fenced> fenced_;    // by its fences, the last first
   std::vector<Offered> offered_;  // read, and not acquired
   std::vector<Taken> taken_;      // the last first
-  std::vector<ProxyFence> own_fences_;
-  std::uint32_t turn_ = 1, met_ = 1;             // of now; the first one since all met
-  std::uint32_t ordered_ = 1;                    // the first one since an instruction had them meet
+  std::vector<ProxyFence> own_fences_, own_global_fences_;
+  std::uint32_t initialised_ = 0;     // lanes that have made mbarriers since a fence.mbarrier_init
+  std::uint32_t turn_ = 1, met_ = 1;  // of now; the first one since all met
+  std::uint32_t ordered_ = 1;         // the first one since an instruction had them meet
   std::vector<MeetingOfSome> meetings_of_some_;  // since all met
   std::vector<ToldBySome> told_by_some_;         // the last at the end
   Deed alone_{0, 0, 0, 0};

@@ -29,7 +29,8 @@ void OrderLog::use_region(std::uint64_t base, std::uint64_t begin, std::uint64_t
   std::array<Used, 2>& used = regions_[base];
   used[writes].add(begin, end);
   if (used[0].begin < used[1].end && used[1].begin < used[0].end) {
-    blind("ld.global.nc may read what was there before the kernel wrote it");
+    blind(
+        "ld.global.nc, a texture or a surface may read what was there before the kernel wrote it");
   }
 }
 

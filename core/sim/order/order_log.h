@@ -71,7 +71,7 @@ class OrderLog {
   void may_change(Reversal::Kind kind, const RunStep& earlier, const RunStep& later);
 
   // Bytes [begin, end) of the region at `base` are read past the caches that writes keep up to date
-  // (ld.global.nc), or written.
+  // (ld.global.nc, textures and surfaces), or written.
   void use_region(std::uint64_t base, std::uint64_t begin, std::uint64_t end, bool writes);
 
   // ---- loops that wait for a flag ----

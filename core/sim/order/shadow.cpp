@@ -537,6 +537,48 @@ bool Shadow::Pass::touch(u64 begin, u64 end) {
   return races;
 }
 
+bool Shadow::find_other_lane(const Observer& who, u32 lane, bool writes, u64 begin, u64 end,
+                             LaneRace& out) {
+  if (writes) note_gathered();
+  // Bytes [first, last) have the same history, of which `bytes` of each word are the node's.
+  const auto look_at = [&](u32 node, u32 bytes, u64 first, u64 last) {
+    const Touch& earlier = nodes_[node];
+    if (!earlier.lanes || earlier.operation || !(earlier.agent == who.me())) return false;
+    const KeptLanes& kept = lanes_[earlier.lanes];
+    if (who.all_met_since(kept.turn)) return false;
+    for (u32 rest = kept.mask & ~(1u << lane); rest; rest &= rest - 1) {
+      const auto other = static_cast<u32>(__builtin_ctz(rest));
+      const u64 from = offset_of(kept, other);
+      for (u64 at = std::max(from, first); at < std::min(from + kept.bytes, last); ++at) {
+        if (!(bytes >> (at & 3) & 1) || who.is_behind(lane, other, kept.turn)) continue;
+        out = {earlier, lane, at};
+        out.other.thread = earlier.thread / 32 * 32 + other;
+        return true;
+      }
+    }
+    return false;
+  };
+  for (u64 w = begin >> 2, next = 0; w <= (end - 1) >> 2; w = next) {
+    const u32 now = word(w);
+    for (next = w + 1; next <= (end - 1) >> 2 && word(next) == now; ++next) {
+    }
+    const History& history = histories_[now];
+    const u64 first = std::max(begin, w * 4), last = std::min(end, next * 4);
+    for (u32 b = 0; b < 4; ++b) {
+      const u32 node = history.written[b];
+      if (!node || (b && node == history.written[b - 1])) continue;
+      u32 bytes = 0;
+      for (u32 k = b; k < 4; ++k) bytes |= static_cast<u32>(history.written[k] == node) << k;
+      if (look_at(node, bytes, first, last)) return true;
+    }
+    for (u32 l = history.others; l; l = links_[l].next) {
+      if (!writes && nodes_[links_[l].node].kind == Kind::read) continue;
+      if (look_at(links_[l].node, links_[l].bytes, first, last)) return true;
+    }
+  }
+  return false;
+}
+
 void Shadow::divide(u64 begin, u64 end, u32 operation, u32 other) {
   for (u64 w = begin >> 2; w <= (end - 1) >> 2; ++w) {
     u32& at_word = *words_from(w);

@@ -251,6 +251,10 @@ class Shadow {
     }
     return false;
   }
+  // What another lane of `who`'s warp did to these bytes, by the warp's own accesses, that `lane`
+  // is not behind: before an operation of this lane alone touches them. False: nothing.
+  bool find_other_lane(const Observer& who, std::uint32_t lane, bool writes, std::uint64_t begin,
+                       std::uint64_t end, LaneRace& out);
   // What an operation has written there is that of another one from now on.
   void divide(std::uint64_t begin, std::uint64_t end, std::uint32_t operation, std::uint32_t other);
   // Throws away what no word has any more. It does so itself when there is much of that.
