@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "app/heartbeat.h"
+#include "app/proofs.h"
 #include "core/run/chip_execution.h"
 #include "kernels/gpu/device.h"
 
@@ -67,7 +68,10 @@ Outcome<std::vector<Ran>> start_on(const std::vector<OpenDevice>& devices, const
 }
 
 std::optional<Error> finish(Ran& ran, std::string_view name, Terminal& terminal,
-                            std::uint64_t most) {
+                            const RunLimits& limits) {
+  const std::uint64_t most = limits.instructions;
+  const std::optional<double> within =
+      limits.within.empty() ? std::nullopt : seconds_of(limits.within);
   Pieces pieces;
   Heartbeat heartbeat(std::chrono::steady_clock::now());
   const auto begun = std::chrono::steady_clock::now();
@@ -99,6 +103,17 @@ std::optional<Error> finish(Ran& ran, std::string_view name, Terminal& terminal,
     if (progress.total > 0) {
       terminal.progress(name,
                         static_cast<double>(progress.done) / static_cast<double>(progress.total));
+    }
+    const double passed = std::chrono::duration<double>(now - begun).count();
+    if (within && passed > *within && ran.state == RunState::running) {
+      terminal.end_progress();
+      return Error{
+          ErrorKind::mismatch,
+          fmt::format("{} has not ended in the first order that --prove begins with, after {} "
+                      "(--within): {} of {} CTAs have, and nothing is proved. More time, or a "
+                      "smaller launch, would work.",
+                      name, limits.within, progress.done, progress.total),
+          ""};
     }
     if (interrupted()) {
       terminal.end_progress();

@@ -38,10 +38,13 @@ struct Ran {
 Outcome<std::vector<Ran>> start_on(const std::vector<OpenDevice>& devices, const Job& job);
 
 // Advances in pieces, so that progress shows and Ctrl-C is answered within one; a long run says now
-// and then that it goes on. Refused where it wants to execute more than `most` PTX instructions by
-// warps (0: no limit).
+// and then that it goes on. Refused where it wants more than its limits.
+struct RunLimits {
+  std::uint64_t instructions = 0;  // PTX instructions by warps; 0: no limit
+  std::string within;              // as --within has it, of a run that --prove begins with
+};
 std::optional<Error> finish(Ran& ran, std::string_view name, Terminal& terminal,
-                            std::uint64_t most = 0);
+                            const RunLimits& limits = {});
 
 // "3456 PTX instructions by warps in 0.012 s", or "12.3 us on NVIDIA H200 ...": for stderr.
 std::string time_text(const Ran& ran);

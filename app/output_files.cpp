@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "app/npy_files.h"
@@ -77,6 +78,11 @@ std::optional<Error> wrong_outputs(const PreparedRun& run, const std::string& la
     std::error_code error;
     if (fs::is_directory(file, error))
       return no("which is a folder; the name of a file would work");
+    const fs::file_type type = fs::status(file, error).type();
+    if (type == fs::file_type::fifo || type == fs::file_type::socket ||
+        type == fs::file_type::block) {
+      return no("which is a pipe, a socket or a disk; the name of a file would work");
+    }
     if (!fs::is_regular_file(file, error)) continue;
     if (!is_npy(file)) {
       return no(
@@ -85,6 +91,22 @@ std::optional<Error> wrong_outputs(const PreparedRun& run, const std::string& la
     }
   }
   return std::nullopt;
+}
+
+std::optional<Error> wrong_file(const PreparedRun& run, const std::string& launch,
+                                std::string_view option, const std::string& file) {
+  if (file.empty()) return std::nullopt;
+  const auto is_read = [&](const std::string& read) {
+    return !read.empty() && same_file(file, read);
+  };
+  if (!is_read(launch) && std::none_of(run.made_of.begin(), run.made_of.end(), is_read)) {
+    return std::nullopt;
+  }
+  return Error{
+      ErrorKind::usage,
+      fmt::format("{} would write over {}, which the run reads; a name of its own would work.",
+                  option, file),
+      ""};
 }
 
 }  // namespace tilescope

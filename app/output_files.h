@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "app/runs.h"
 
@@ -13,5 +14,9 @@ namespace tilescope {
 // Why one of the run's outputs may not be written; told before the run begins. Links are followed.
 std::optional<Error> wrong_outputs(const PreparedRun& run, const std::string& launch,
                                    bool allow_outside);
+
+// Why a file that is asked for by `option` ("--record") may not be written: the run is made of it.
+std::optional<Error> wrong_file(const PreparedRun& run, const std::string& launch,
+                                std::string_view option, const std::string& file);
 
 }  // namespace tilescope

@@ -129,6 +129,13 @@ Outcome<PreparedRun> prepare(Options& options) {
   if (!run) return run;
   if (is_file) {
     if (auto error = wrong_outputs(*run, options.launch, options.allow_outside)) return *error;
+    const std::pair<const char*, const std::string*> files[] = {
+        {"--record", &options.profile.record},
+        {"--trace", &options.profile.trace},
+        {"--timeline", &options.profile.timeline}};
+    for (const auto& [option, file] : files) {
+      if (auto error = wrong_file(*run, options.launch, option, *file)) return *error;
+    }
   } else if (options.allow_outside) {
     return Error{ErrorKind::usage,
                  "--allow-outside is about the `out` files of a launch file: use it with --launch.",
@@ -427,7 +434,8 @@ int run_kernel(Options options, Terminal& terminal) {
   results.opened = opened_by(options);
   results.proves = options.prove;
   for (Ran& one : *ran) {
-    const std::uint64_t most = one.traces() ? limit_of(options) : 0;
+    RunLimits most{one.traces() ? limit_of(options) : 0, {}};
+    if (options.prove && one.traces()) most.within = options.within;
     if (const auto error = finish(one, run->kernel, terminal, most)) return terminal.fail(*error);
     if (options.profile.wanted() && &one == &ran->front()) {
       Outcome<std::optional<sim::Statistics>> figures = profile(options, *run, recorder, terminal);
