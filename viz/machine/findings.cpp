@@ -37,6 +37,7 @@ constexpr std::array findings = {
     Finding{"copy_not_awaited", "A copy is used before it was waited for"},
     Finding{"shared_race", "A race in shared memory"},
     Finding{"global_race", "A race in global memory"},
+    Finding{"nc_of_written", "What the launch wrote is read as read-only"},
     Finding{"lane_race", "Lanes of a warp that have not met"},
     Finding{"lanes_did_not_wait", "One lane waits for the others of its warp"},
     Finding{"lanes_not_released", "One lane tells what other lanes did"},

@@ -387,9 +387,48 @@ void log_access(const Core& x, AccessLog& log, const Region& region, const Memor
 
 }  // namespace
 
+namespace {
+
+// ld.global.nc reads what is read-only for as long as the kernel runs (9.7.9.9): what this launch
+// has written by then, in whatever order, a cache may still have as it was.
+void look_for_written(Core& x, const Region& region, const MemoryAccess& a) {
+  const Shadow& shadow = x.machine->accesses_of(region);
+  for (Mask rest = a.mask; rest; rest &= rest - 1) {
+    Conflict c;
+    c.lane = static_cast<std::uint32_t>(__builtin_ctz(rest));
+    const std::uint64_t begin = a.offsets[c.lane];
+    const bool written = shadow.any_writer(
+        begin, begin + a.bytes, [&](std::uint64_t at, std::uint64_t, const Shadow::Touch& by) {
+          c.offset = at;
+          c.other = by;
+          return true;
+        });
+    if (!written) continue;
+    const auto lane = static_cast<int>(c.lane);
+    return x.machine->reports.hazard(x, lane, "nc_of_written", c.other.pc, [&] {
+      const Accessed memory{nullptr, &region};
+      Report r;
+      r.sentence = fmt::format(
+          "ld.global.nc reads {}, which {} wrote at {}, in the same launch: the cache that it "
+          "reads through may still have the old bytes, whatever lies between",
+          byte_text(x, memory, c.offset), who_text(x, c.other), place_text(*x.machine, c.other));
+      r.expected = "ld.global, where the kernel writes the memory itself";
+      r.found = "ld.global.nc (const __restrict__, __ldg) of memory that is not read-only";
+      r.evidence = evidence_of(x, memory, lane, "ld.global.nc", "reads", begin, begin + a.bytes, c);
+      return r;
+    });
+  }
+}
+
+}  // namespace
+
 // The same of global memory.
 void watch_region(Core& x, Region& region, const MemoryAccess& access) {
   if (x.machine->access_log) log_access(x, *x.machine->access_log, region, access);
+  if (access.kind == Shadow::Kind::read &&
+      x.machine->program().code[access.pc].modifiers.has(ptx::Field::nc)) {
+    look_for_written(x, region, access);
+  }
   if (x.machine->order_log) log_use(x, region, access);
   look_at(x, x.machine->accesses_of(region), {nullptr, &region}, access);
 }
