@@ -19,6 +19,7 @@ constexpr std::array findings = {
     Finding{"barrier_mismatch", "A barrier is asked for different numbers of threads",
             ViewName::barriers},
     Finding{"waiter_left_behind", "A missed phase"},
+    Finding{"bytes_not_expected", "A phase expects fewer bytes than were sent"},
     Finding{"phase_too_early", "A phase that may complete too early"},
     Finding{"too_many_arrivals", "More arrivals than the phase waits for"},
     Finding{"tx_count_out_of_range", "More bytes than an mbarrier can count"},
