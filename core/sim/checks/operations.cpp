@@ -291,7 +291,10 @@ void watch_operation(Core& x, int lane, Region& region, AsyncOperation& o) {
       const bool copied =
           accesses.any_writer(piece.begin - region.base(), piece.end - region.base(),
                               [&](std::uint64_t, std::uint64_t, const Shadow::Touch& written) {
-                                return written.async && written.home.block != who.home().block;
+                                if (!written.async || written.home.block == who.home().block) return false;
+            const Completions& all = x.machine->completions;
+            return all.in_flight(written.operation) ||
+                   !who.is_told_of_global(all.on(written.operation), all.epoch(written.operation));
                               });
       if (copied) {
         x.machine->order_log->blind(
