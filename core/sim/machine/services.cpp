@@ -539,9 +539,12 @@ void watch_access(Core& x, const Code& c, Shadow::Kind kind, Region& region, Mas
                        : scope_of(i.modifiers, Scope::gpu);
     const u64 base = shared ? ptx::shared_base : region.base();
     x.block->tensor.arrive(x.warp->index);
+    u64 before = ~u64{0};
     for (Mask rest = m; rest; rest &= rest - 1) {
       const int lane = __builtin_ctz(rest);
       const u64 address = base + offsets[lane];
+      // What lanes tell together at one place one of them tells.
+      if (address == std::exchange(before, address) && !x.machine->order_log) continue;
       const u64 place = shared ? key_of(owner, offsets[lane]) : address;
       Asked asked = Asked::other;
       const auto log = [&] {

@@ -26,11 +26,16 @@ bool same(const Deed& a, const Deed& b) {
   return a.block == b.block && a.thread / 32 == b.thread / 32 && a.pc == b.pc;
 }
 
+// Does the scope of somebody at `home` include all whose part it is?
+bool reaches(Scope scope, Home home, const Released& part) {
+  return part.mixed ? scope >= Scope::gpu : includes(scope, home, part.home);
+}
+
 // Is what lies in `part`, read at `home` within `scope`, morally strong with the reading?
 Doubt doubt_of(const Released& part, Home home, Scope scope) {
   if (part.doubt != Doubt::none) return part.doubt;
   if (!includes(part.scope, part.home, home)) return Doubt::release_scope;
-  return includes(scope, home, part.home) ? Doubt::none : Doubt::acquire_scope;
+  return reaches(scope, home, part) ? Doubt::none : Doubt::acquire_scope;
 }
 
 }  // namespace
@@ -38,18 +43,21 @@ Doubt doubt_of(const Released& part, Home home, Scope scope) {
 Released& Token::part(Home home, Scope scope, Doubt doubt, Deed by) {
   stamp = next_stamp();
   for (Released& p : parts) {
-    if (p.scope != scope || p.doubt != doubt || !same(p.home, home)) continue;
+    if (p.scope != scope || p.doubt != doubt) continue;
+    const bool near = same(p.home, home);
+    if (scope < Scope::gpu ? !near : p.by.pc != by.pc) continue;
+    p.mixed |= !near;
     p.by = by;
     p.stamp = stamp;
     return p;
   }
-  parts.push_back({{}, home, scope, doubt, by, stamp});
+  parts.push_back({{}, home, false, scope, doubt, by, stamp});
   return parts.back();
 }
 
 void Token::keep_what_reaches(Home home, Scope scope) {
   const auto lost = [&](const Released& p) {
-    return !includes(p.scope, p.home, home) || !includes(scope, home, p.home);
+    return !includes(p.scope, p.home, home) || (!p.mixed && !includes(scope, home, p.home));
   };
   parts.erase(std::remove_if(parts.begin(), parts.end(), lost), parts.end());
 }
@@ -98,12 +106,23 @@ void Observer::take(const Released& part, bool by_all) {
   if (doubts_) likely_.join(part.view);
 }
 
+// Of several, by somebody whose scope is its own block: who else released there counts for nothing.
+void Observer::take_of_own_block(const Released& part, bool by_all) {
+  Released own = part;
+  own.view = {};
+  own.view.seen.join(part.view.seen, home_.block);
+  own.view.behind.join(part.view.behind, home_.block);
+  own.view.met.join(part.view.met, home_.block);
+  own.view.reached.join(part.view.reached, home_.block);
+  take(own, by_all);
+}
+
 void Observer::take_likely(const Released& part, Scope scope, Doubt why, Deed by) {
   begin_doubts();
   likely_.join(part.view);
   sure_.behind.join(part.view.behind);
   sure_.met.join(part.view.met);
-  if (includes(part.scope, part.home, home_) && includes(scope, home_, part.home)) {
+  if (includes(part.scope, part.home, home_) && reaches(scope, home_, part)) {
     sure_.reached.join(part.view.reached);
   }
   forgotten_ += !rely(relied_, {why, part.by, by, part.view.seen, part.view.fenced});
@@ -192,6 +211,7 @@ void Observer::acquire(const Token& token, Scope scope, Deed by, std::uint64_t p
     if (why == Doubt::none) {
       take(part, !alone);
     } else {
+      if (why == Doubt::acquire_scope && part.mixed) take_of_own_block(part, !alone);
       take_likely(part, scope, why, by);
     }
   }
@@ -234,7 +254,7 @@ void Observer::acquire_relaxed(const Token& token, Scope scope, Deed by, std::ui
     if (why != Doubt::none) continue;
     const auto known = std::find_if(offered_.begin(), offered_.end(), [&](const Offered& o) {
       return o.place == place && o.scope == scope && o.part.scope == part.scope &&
-             same(o.part.home, part.home);
+             o.part.mixed == part.mixed && same(o.part.home, part.home);
     });
     if (known == offered_.end()) {
       offered_.push_back({part, scope, place, by.lanes});
@@ -250,7 +270,7 @@ void Observer::acquire_relaxed(const Token& token, Scope scope, Deed by, std::ui
 template <class Which>
 void Observer::take_offered(Scope scope, bool by_all, Which which) {
   const auto taken = [&](const Offered& o) {
-    if (!which(o) || !includes(scope, home_, o.part.home)) return false;
+    if (!which(o) || !reaches(scope, home_, o.part)) return false;
     take(o.part, by_all);
     return true;
   };

@@ -82,10 +82,12 @@ enum class Doubt : std::uint8_t {
   passed_on,        // sure in itself, of what who released had heard in a doubtful way
 };
 
-// What one has put into a token.
+// What one has put into a token; or several, of different homes, by one instruction in a scope that
+// includes all of them.
 struct Released {
   View view;
-  Home home;
+  Home home;                 // of the first
+  bool mixed = false;        // others are of other blocks
   Scope scope = Scope::cta;  // how far it reaches
   Doubt doubt = Doubt::none;
   Deed by;
@@ -99,10 +101,13 @@ struct Token {
   // itself, tells of that (8.8, "Release and acquire patterns").
   std::vector<Released> earlier;
   void clear() { parts.clear(); }
-  // The part of this home, scope and doubt, which becomes more: a new one where there was none.
+  // The part of this home (or instruction, where the scope is the whole chip), scope and doubt,
+  // which becomes more: a new one where there was none.
   Released& part(Home home, Scope scope, Doubt doubt, Deed by);
   void add(const Released& more) {
-    part(more.home, more.scope, more.doubt, more.by).view.join(more.view);
+    Released& to = part(more.home, more.scope, more.doubt, more.by);
+    to.view.join(more.view);
+    to.mixed |= more.mixed;
   }
   void add(const Token& other) {
     for (const Released& each : other.parts) add(each);
@@ -308,6 +313,7 @@ class Observer {
   void keep_taken(const Token& token, Scope scope, bool relaxed, std::uint64_t place, bool alone);
   void give(Token& token, Scope scope, Deed by, Doubt doubt) const;
   void take(const Released& part, bool by_all = true);
+  void take_of_own_block(const Released& part, bool by_all);
   template <class Which>
   void take_offered(Scope scope, bool by_all, Which which);
   void keep_fence(Fenced fence);

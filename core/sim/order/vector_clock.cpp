@@ -93,15 +93,33 @@ void VectorClock::join(const VectorClock& other) {
   // Its own row a warp writes at each of its releases: to share that costs more than it saves where
   // there are few others.
   const bool shares = other.rows_.size() > few;
-  std::size_t at = 0;
+  std::size_t at = 0, fresh = 0;
   for (const Row& r : other.rows_) {
     while (at < rows_.size() && rows_[at].block < r.block) ++at;
     if (at == rows_.size() || rows_[at].block != r.block) {
-      rows_.insert(rows_.begin() + static_cast<std::ptrdiff_t>(at), r);
+      ++fresh;
     } else {
       rows_[at].seen.join(r.seen, shares);
     }
   }
+  if (!fresh) return;
+  std::vector<Row> all;
+  all.reserve(rows_.size() + fresh);
+  at = 0;
+  for (const Row& r : other.rows_) {
+    while (at < rows_.size() && rows_[at].block < r.block) all.push_back(std::move(rows_[at++]));
+    all.push_back(at < rows_.size() && rows_[at].block == r.block ? std::move(rows_[at++]) : r);
+  }
+  while (at < rows_.size()) all.push_back(std::move(rows_[at++]));
+  rows_ = std::move(all);
+}
+
+void VectorClock::join(const VectorClock& other, u32 block) {
+  const Row* const theirs = other.find(block);
+  if (!theirs) return;
+  VectorClock one;
+  one.rows_.push_back(*theirs);
+  join(one);
 }
 
 std::uint64_t VectorClock::held() const {

@@ -35,6 +35,8 @@ class VectorClock {
   bool knows(std::uint32_t block) const { return find(block) != nullptr; }
   void see(Agent a, std::uint32_t epoch);
   void join(const VectorClock& other);
+  // The same, of what agents of this block do alone.
+  void join(const VectorClock& other, std::uint32_t block);
   void clear() { rows_.clear(); }
   bool empty() const { return rows_.empty(); }
   std::uint64_t held() const;  // bytes, of what is shared too
