@@ -40,6 +40,11 @@ void define_errors(nb::module_& module) {
                  "With strict=True: the kernel relied on what PTX does not promise. `.run` is the "
                  "run, which went on to its end.",
                  error_class);
+  // A run stays in its process: what is copied or sent to another one has the sentence alone.
+  nb::object reduce = nb::cpp_function(
+      [](nb::handle self) { return nb::make_tuple(self.type(), self.attr("args")); },
+      nb::name("__reduce__"), nb::is_method());
+  for (PyObject* const type : {fault_class, hazard_class}) nb::setattr(type, "__reduce__", reduce);
 }
 
 void refuse(const std::string& sentence) {

@@ -455,7 +455,7 @@ void define_launches(nb::module_& module) {
       module, "Module",
       "PTX that is parsed once and launched often. Its .global variables stay as a launch leaves "
       "them, as on a chip.")
-      .def(nb::new_([](nb::handle kernel) { return module_of(kernel); }), nb::arg("ptx"),
+      .def(nb::new_([](nb::handle kernel) { return module_of(kernel); }), nb::arg("ptx").none(),
            "Of PTX as text, or the path of a .ptx file; of CUDA C++ as compile() makes it. Error: "
            "it is not understood; the sentence "
            "has the line.")
@@ -516,14 +516,16 @@ void define_launches(nb::module_& module) {
       [](nb::handle kernel, nb::handle grid, nb::handle block, nb::handle args, nb::kwargs words) {
         return launch_watched(kernel, grid, block, args, nb::dict(words));
       },
-      nb::arg("kernel"), nb::arg("grid"), nb::arg("block"), nb::arg("args") = nb::make_tuple(),
-      nb::arg("words"), nb::sig(function.c_str()), function_help.c_str());
+      nb::arg("kernel").none(), nb::arg("grid"), nb::arg("block"),
+      nb::arg("args") = nb::make_tuple(), nb::arg("words"), nb::sig(function.c_str()),
+      function_help.c_str());
   module.def(
       "_launch",
       [](nb::handle kernel, nb::handle grid, nb::handle block, nb::handle args, nb::kwargs words) {
         return launch_any(kernel, grid, block, args, nb::dict(words));
       },
-      nb::arg("kernel"), nb::arg("grid"), nb::arg("block"), nb::arg("args"), nb::arg("words"));
+      nb::arg("kernel").none(), nb::arg("grid"), nb::arg("block"), nb::arg("args"),
+      nb::arg("words"));
   module.def(
       "_watch", [](nb::object each) { return std::exchange(watcher(), std::move(each)); },
       nb::arg("each").none());

@@ -184,7 +184,7 @@ void define_pictures(nb::module_& module) {
         const StillOptions options = options_of(colour, size, file, theme, format);
         return given(still_of(std::string(text_in(what)), options), options, file);
       },
-      nb::arg("what"), nb::arg("colour") = nb::none(), nb::arg("size") = nb::none(),
+      nb::arg("what").none(), nb::arg("colour") = nb::none(), nb::arg("size") = nb::none(),
       nb::arg("file") = nb::none(), nb::kw_only(), nb::arg("theme") = "light",
       nb::arg("format") = "svg",
       nb::sig("def draw(what: object, colour: str | None = None, size: str | tuple[int, int] | "

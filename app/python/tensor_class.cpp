@@ -62,7 +62,7 @@ void define_tensor(nb::module_& module) {
              const nb::object& memory) {
             new (self) Held(tensor_over(array, layout, type, memory));
           },
-          nb::arg("array"), nb::arg("layout") = nb::none(), nb::kw_only(),
+          nb::arg("array").none(), nb::arg("layout") = nb::none(), nb::kw_only(),
           nb::arg("type") = nb::none(), nb::arg("memory") = "gmem",
           nb::sig("def __init__(self, array: Array, layout: LayoutLike | None = None, *, type: str "
                   "| None = None, memory: str = 'gmem') -> None"),
@@ -144,7 +144,7 @@ Error: the layout reaches beyond the array, as that of a tile at its edge may.)d
       [](nb::handle array, const nb::object& layout) {
         return tensor_over(array, layout, nb::none(), nb::str("gmem"));
       },
-      nb::arg("array"), nb::arg("layout") = nb::none(),
+      nb::arg("array").none(), nb::arg("layout") = nb::none(),
       nb::sig("def make_tensor(array: Array, layout: LayoutLike | None = None) -> Tensor"),
       R"doc(Tensor(array, layout) by CuTe's name.
 

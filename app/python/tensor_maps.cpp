@@ -141,7 +141,7 @@ void define_tensor_map(nb::module_& module) {
                 ArrayMap(map_of(std::move(array), box, dims, strides, dtype, swizzle, interleave,
                                 oob, element_strides, packing, {lower, upper, channels, pixels}));
           },
-          nb::arg("array"), nb::arg("box") = nb::none(), nb::kw_only(),
+          nb::arg("array").none(), nb::arg("box") = nb::none(), nb::kw_only(),
           nb::arg("dims") = nb::none(), nb::arg("strides") = nb::none(), nb::arg("dtype") = "",
           nb::arg("swizzle") = "none", nb::arg("interleave") = "none", nb::arg("oob") = "zero",
           nb::arg("element_strides") = nb::none(), nb::arg("packing") = "none",

@@ -95,7 +95,7 @@ Layout("(4,8):(1,4)"))doc");
               new (self) Layout(taken(make_layout(tuple_of(shape), tuple_of(stride))));
             }
           },
-          nb::arg("shape"), nb::arg("stride") = nb::none(),
+          nb::arg("shape").none(), nb::arg("stride") = nb::none(),
           nb::sig("def __init__(self, shape: LayoutLike, stride: TupleLike = None) -> None"),
           "Of a shape and its strides, two tuples of the same structure; of a shape alone, compact "
           "and\n"
@@ -179,7 +179,7 @@ Layout("(16,?{div=8}):(1,16)")
             if (!one.scalar()) refuse(fmt::format("{} is no single number.", about(number)));
             new (self) Int(one.leaf[0]);
           },
-          nb::arg("number"),
+          nb::arg("number").none(),
           "Of the language's text, such as \"?\", \"?{div=16}\" or \"1@0\", or of a number.")
       .def(
           "__eq__",

@@ -4,6 +4,7 @@ import array
 import ctypes
 import gc
 import pathlib
+import pickle
 import resource
 import signal
 import threading
@@ -124,6 +125,8 @@ def test_a_fault_raises_with_the_run(module):
     report = raised.value.run.reports[-1]
     assert (report.weight, report.kind) == ("fault", "out_of_bounds") and report.ptx_line > 0
     assert x[0] == 1  # as it was at that moment
+    sent = pickle.loads(pickle.dumps(raised.value))
+    assert type(sent) is ts.Fault and str(sent) == str(raised.value) and not hasattr(sent, "run")
     with pytest.raises(ts.Fault, match="null pointer"):
         module.launch(1, 32, [None, 1, 100], entry="add")
 

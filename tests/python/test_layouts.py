@@ -218,3 +218,11 @@ def test_nothing_equals_none(value):
 def test_copies_and_pickles(text):
     layout = ts.eval(text)
     assert copy.deepcopy(layout) == layout == copy.copy(layout) == pickle.loads(pickle.dumps(layout))
+
+
+@pytest.mark.parametrize(
+    "call", [ts.Layout, ts.Int, ts.draw, ts.Tensor, ts.TensorMap, ts.Module, lambda none: ts.launch(none, 1, 32)]
+)
+def test_none_is_refused_with_a_sentence(call):
+    with pytest.raises(ts.Error, match=r"\w+ .*[.?]"):
+        call(None)
