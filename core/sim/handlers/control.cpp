@@ -134,6 +134,7 @@ Flow end_lanes(Core& x, Mask m) {
   w.live &= ~m;
   ++x.block->meetings;
   x.block->live_threads -= static_cast<std::uint32_t>(__builtin_popcount(m));
+  if (!x.block->live_threads) x.machine->dispatcher.leave(*x.block);
   // Who waited for these lanes need not any more: each looks again when it is its turn.
   for (Split& s : w.splits) {
     if (s.wait == Wait::others || s.wait == Wait::aligned) s.wait = Wait::none;

@@ -246,6 +246,7 @@ void Dispatcher::start_block(Block& block, std::uint64_t number) {
   block.heard = 1u << block.rank;
   block.cluster_arriving = block.cluster_completed = {};
   block.processor = least_busy_processor(block);
+  ++on_processor_[block.processor];
   block.live_threads = threads;
   // The room of TMEM is kept for the next block, as registers are: nothing is allocated in it.
   TensorUnit tensor;
@@ -366,18 +367,17 @@ std::uint64_t Dispatcher::room() const {
 // once leave all SMs free: then each has its turn, as on a chip, where no more than one is there at
 // a time.
 std::uint32_t Dispatcher::least_busy_processor(const Block& block) const {
-  std::vector<std::uint32_t> resident(model_->options.processors, 0);
-  for (const Block& other : model_->blocks) {
-    if (other.live_threads && &other != &block) ++resident[other.processor];
+  const std::size_t all = on_processor_.size();
+  const bool odd = all > 1 && model_->cluster_size > 1 && block.rank % 2 == 1;
+  const std::size_t taken = odd ? model_->member(block, block.rank - 1)->processor : all;
+  std::size_t at = model_->clock ? 0 : block.number % all, best = at;
+  std::uint32_t least = ~0u;
+  for (std::size_t n = 0; n < all && least; ++n, at = at + 1 == all ? 0 : at + 1) {
+    if (at == taken || on_processor_[at] >= least) continue;
+    best = at;
+    least = on_processor_[at];
   }
-  const bool odd = model_->cluster_size > 1 && block.rank % 2 == 1;
-  if (odd && model_->options.processors > 1)
-    resident[model_->member(block, block.rank - 1)->processor] = ~0u;
-  const std::uint64_t turn = model_->clock ? 0 : block.number % resident.size();
-  std::rotate(resident.begin(), resident.begin() + static_cast<std::ptrdiff_t>(turn),
-              resident.end());
-  const auto least = std::min_element(resident.begin(), resident.end()) - resident.begin();
-  return static_cast<std::uint32_t>((static_cast<std::uint64_t>(least) + turn) % resident.size());
+  return static_cast<std::uint32_t>(best);
 }
 
 // Its place is another's as soon as all of it have. Of one that does not run nothing will ever
@@ -395,6 +395,7 @@ bool Dispatcher::has_exited(std::uint64_t cluster) const {
 
 void Dispatcher::begin() {
   total_ = model_->launch.grid.count();
+  on_processor_.assign(model_->options.processors, 0);
   resident_ = model_->options.resident_blocks ? model_->options.resident_blocks : room();
   if (!model_->options.waves || !model_->options.calculates) return;
   const std::uint64_t clusters = model_->options.waves * resident_ / model_->cluster_size;

@@ -35,6 +35,8 @@ class Dispatcher {
   bool can_start() const { return started_ < total_ || !to_begin_.empty(); }
   void start_cluster(std::size_t first);  // into Grid::blocks [first] and those behind it
   void end_block() { ++finished_; }
+  // The last of its threads exits: its SM has room.
+  void leave(const Block& block) { --on_processor_[block.processor]; }
   // Whether all threads of a cluster's blocks have exited (Grid::cluster_number()).
   bool has_exited(std::uint64_t cluster) const;
   // A cluster of the grid that has not begun, which never will: its first block. Nothing: there is
@@ -50,6 +52,7 @@ class Dispatcher {
 
   Model* model_;
   std::uint64_t resident_ = 0, started_ = 0, finished_ = 0, total_ = 0;
+  std::vector<std::uint32_t> on_processor_;  // blocks with live threads, by SM
   // Of the clusters that have started those that a chip would have begun by now, and that have not
   // yet, by the number of their first block.
   std::vector<std::uint64_t> to_begin_;
