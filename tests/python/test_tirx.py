@@ -54,7 +54,7 @@ def test_vector_add(chip):
     for n in (1000, 128, 1):
         x, y, out = (rng.standard_normal(n).astype(np.float32) for _ in range(3))
         run = kernel(x, y, out)
-        assert (out == x + y).all()
+        assert (out == x + y).all() and list(run.outputs) == ["X", "Y", "O"] and run.outputs["O"] is out
         assert run.blocks == -(-n // 128) and run.time > 0 and run.reports == [] and run is kernel.last
     assert "add_kernel" in kernel.source and "tilescope" not in kernel.source
     assert run.device == {"sm_80": "NVIDIA A100", "sm_90a": "NVIDIA H200", "sm_100a": "NVIDIA B200"}[chip]
@@ -84,10 +84,7 @@ def test_numbers_of_every_type():
     assert list(out) == [7, 8, 0.25, 2, 0]
 
 
-@pytest.mark.parametrize("declared", ["float16", "bfloat16", "float8_e4m3fn", "int8", "uint32", "int64"])
-def test_arrays_of_types_that_numpy_has_and_lacks(declared):
-    ml_dtypes = pytest.importorskip("ml_dtypes")
-
+def copy_of(declared):
     @T.prim_func
     def copy(x: T.Buffer((64,), declared), y: T.Buffer((64,), declared)):
         T.device_entry()
@@ -95,7 +92,13 @@ def test_arrays_of_types_that_numpy_has_and_lacks(declared):
         thread = T.thread_id([64])
         y[thread] = x[thread]
 
-    kernel = ts.tirx.compile(copy)
+    return copy
+
+
+@pytest.mark.parametrize("declared", ["float16", "bfloat16", "float8_e4m3fn", "int8", "uint32", "int64"])
+def test_arrays_of_types_that_numpy_has_and_lacks(declared):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    kernel = ts.tirx.compile(copy_of(declared))
     dtype = np.dtype(getattr(ml_dtypes, declared, None) or declared)
     x = rng.standard_normal(64).astype(np.float32).astype(dtype)
     y = np.zeros(64, dtype)

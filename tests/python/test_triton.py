@@ -130,8 +130,6 @@ def matmul(a, b):
 
 @pytest.mark.parametrize("chip", CHIPS)
 def test_matmul_is_autotuned_by_predicted_time(chip):
-    matmul_kernel.cache.clear()
-    matmul_kernel.__dict__.pop("do_bench", None)
     activate(chip)
     a, b = normal(200, 136, dtype=np.float16), normal(264, 136, dtype=np.float16).T
     close(matmul(a, b), wide(a) @ wide(b), 2e-2)
@@ -462,8 +460,6 @@ def tuned_descriptor_kernel(x, out, rows, BM: tl.constexpr):
 
 @pytest.mark.parametrize("chip", CHIPS)
 def test_autotuned_descriptors(chip):
-    tuned_descriptor_kernel.cache.clear()
-    tuned_descriptor_kernel.__dict__.pop("do_bench", None)
     activate(chip)
     x, out = normal(128, 64), np.zeros((128, 64), np.float32)
     maps = [TensorDescriptor(t, list(t.shape), [64, 1], [1, 1]) for t in (x, out)]
@@ -586,6 +582,38 @@ def test_autotuning_restores_and_resets_arrays():
     assert out[0] == x.sum()
     tuned_twice_kernel[grid](x, 500)
     assert (x == 2 * np.arange(500)).all()
+
+
+@triton.autotune([triton.Config({"BLOCK": 64}, num_stages=2), triton.Config({"BLOCK": 128}, num_stages=3)], key=[])
+@triton.jit
+def tuned_again_kernel(x, BLOCK: tl.constexpr):
+    tl.store(x + tl.arange(0, BLOCK), tl.program_id(0))
+
+
+def test_autotuning_chooses_for_each_chip():
+    x, times = np.zeros(128, np.int32), {}
+    for chip in (*CHIPS, "sm_80"):
+        with ts.triton.activate(chip):
+            tuned_again_kernel.configs_timings = None
+            tuned_again_kernel[(1,)](x)
+            assert len(tuned_again_kernel.cache) == 1
+            if chip in times:
+                assert tuned_again_kernel.configs_timings is None  # it is known already
+            else:
+                times[chip] = tuned_again_kernel.configs_timings
+        assert tuned_again_kernel.cache == {} and "do_bench" not in tuned_again_kernel.__dict__
+    assert len({min(each.values())[0] for each in times.values()}) == 3
+
+
+def test_outputs_have_the_names_of_the_source():
+    ts.triton.activate("sm_80")
+    x, y, out = np.ones(8, np.float32), np.ones(8, np.float32), np.zeros(8, np.float32)
+    add_kernel[(1,)](x, y, out, 8, BLOCK=8)
+    assert list(ts.triton.last.outputs) == ["x", "y", "out"] and (ts.triton.last.outputs["out"] == 2).all()
+    assert ts.triton.last.diff(x + y, "out").wrong == ts.triton.last.diff(x, "x").wrong == 0
+    with pytest.raises(ts.Fault):
+        add_kernel[(2,)](x, y, out, 1000, BLOCK=8)
+    assert list(ts.triton.last.outputs) == ["x", "y", "out"]
 
 
 def test_do_bench_is_predicted_time():

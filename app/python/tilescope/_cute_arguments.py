@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ctypes
 
-from . import _tilescope
+from . import _tilescope, _torch
 from ._cute_memory import NUMPY, Reach, about_of, is_array, is_record, is_tensor, memory_of
 
 
@@ -41,7 +41,8 @@ def tensor_of(array):
     try:
         if array.__dlpack_device__()[0] not in ON_CPU:
             raise ValueError("it is in a GPU's memory, and the simulator has the CPU's")
-        tensor = from_dlpack(array)
+        # DLPack gives away no tensor of torch's that gathers gradients.
+        tensor = from_dlpack(array.detach() if _torch.is_tensor(array) else array)
         about_of(tensor)
     except Exception as error:
         why = str(error).strip().rstrip(".")
@@ -151,8 +152,8 @@ class Slot:
         self.check(about.dtype, shape, stride, about.data_ptr)
         parts = [kind(*(n for (_, free), n in zip(part, have) if free))
                  for (_, kind), part, have in zip(self.layout._fields_, (self.shape, self.stride), (shape, stride))]
-        own = hasattr(array, "__array_interface__") and array.size > 0
-        return Packed(self.struct(about.data_ptr, self.layout(*parts)), array if own else memory_of(tensor))
+        own = hasattr(array, "__array_interface__") or _torch.is_tensor(array)
+        return Packed(self.struct(about.data_ptr, self.layout(*parts)), array if own and 0 not in shape else memory_of(tensor))
 
 
 INTEGERS = {32: ctypes.c_int32, 64: ctypes.c_int64}

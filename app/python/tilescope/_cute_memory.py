@@ -6,12 +6,13 @@ import ctypes
 import dataclasses
 import sys
 
-from . import _tilescope
+from . import _tilescope, _torch
 
 # Types that NumPy has; others are raw bits there.
 NUMPY = {"Float16": "f2", "Float32": "f4", "Float64": "f8", "Boolean": "?",
          **{f"{sign}int{8 * n}".capitalize(): f"{sign or 'i'}{n}" for sign in ("", "u") for n in (1, 2, 4, 8)}}
 LIST_OF_ADDRESSES = 1 << 14  # elements of an array that are looked at
+OF_ADDRESSES = ("int64", "uint64", "torch.int64", "torch.uint64")
 
 
 def is_array(value):
@@ -89,8 +90,7 @@ class Reach:
             return
         self.memory[name] = array
         # One of addresses reaches what they point to.
-        kind = getattr(getattr(array, "dtype", None), "str", "")[1:]
-        if kind in ("i8", "u8") and array.size <= LIST_OF_ADDRESSES:
+        if str(getattr(array, "dtype", "")) in OF_ADDRESSES and 0 < _count(array) <= LIST_OF_ADDRESSES:
             for address in {each for each in array.reshape(-1).tolist() if each >= 1 << 32}:
                 self.add_found(address)
 
@@ -109,6 +109,10 @@ class Reach:
                     self.memory[name or own] = array
                 return True
         return False
+
+
+def _count(array):
+    return array.numel() if _torch.is_tensor(array) else array.size
 
 
 def arrays_in_sight():
@@ -148,7 +152,7 @@ def _block(value):
     try:
         if is_tensor(value):
             value = memory_of(value)
-        if hasattr(value, "untyped_storage") and value.device.type == "cpu":  # torch: DLPack knows not all of its types
+        if _torch.is_tensor(value) and value.device.type == "cpu":  # DLPack knows not all of its types
             storage = value.untyped_storage()
             return storage.data_ptr(), storage.nbytes(), raw_memory(storage.data_ptr(), storage.nbytes(), value)
         if type(value).__module__ == "numpy" and hasattr(value, "__array_interface__") and value.nbytes:

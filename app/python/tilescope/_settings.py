@@ -1,4 +1,6 @@
-"""Settings of launches that front ends are told once, and later give to each launch."""
+"""What front ends share about launches: settings that they are told once, and what the results are called."""
+
+import re
 
 from . import _tilescope
 
@@ -11,3 +13,16 @@ def tried(target, settings):
         _tilescope.launch(empty, 1, 1, **settings)
     finally:
         _tilescope._watch(watch)
+
+
+def name_outputs(run, names, order=()):
+    """Calls the arrays in run.outputs what the source does: compilers name a kernel's parameters add_kernel_param_0,
+    and names[0] is what that is. Of two with one name the second keeps the compiler's. Those of `order` come first."""
+    named = {}
+    for key, array in run.outputs.items():
+        place = re.fullmatch(r".*_param_(\d+)", key)
+        name = names[int(place[1])] if place and int(place[1]) < len(names) else key
+        named[key if name in named else name] = array
+    run.outputs.clear()
+    run.outputs.update({name: named[name] for name in order if name in named})
+    run.outputs.update(named)

@@ -16,7 +16,7 @@ import contextlib
 import inspect
 import tempfile
 
-from . import _cute_arguments, _cute_runtime, _ptx, _settings, _tilescope
+from . import _cute_arguments, _cute_runtime, _ptx, _settings, _tilescope, _torch
 
 __all__ = ["aligned", "compile", "Compiled", "TARGETS"]
 
@@ -66,9 +66,12 @@ def compile(function, *args, target="sm_100a", options="", **words):
 
 
 def aligned(array, to=256):
-    """A copy of one of NumPy's arrays, in the same order, whose first element's address is a multiple of `to` bytes, as
-    memory of a GPU's begins; NumPy's own has 16 or 64. For tensors whose assumed_align is more."""
+    """A copy of one of NumPy's arrays, or of a tensor of torch's, in the same order, whose first element's address is a
+    multiple of `to` bytes, as memory of a GPU's begins; on the CPU it is one of 16 or 64. For tensors whose assumed_align
+    is more."""
     import numpy as np
+    if _torch.is_tensor(array):
+        return _aligned_tensor(array.detach(), to)
     array = np.asarray(array)
     if isinstance(to, bool) or not isinstance(to, int) or to < 1 or to & to - 1:
         raise _tilescope.Error(f"aligned(to={to!r}): a power of two is needed.")
@@ -79,6 +82,16 @@ def aligned(array, to=256):
     out = packed.transpose([order.index(axis) for axis in range(array.ndim)])
     out[...] = array
     return out
+
+
+def _aligned_tensor(tensor, to):
+    """The same of torch's: as bytes it goes through NumPy's, which lacks some of its types."""
+    import torch
+    order = sorted(range(tensor.dim()), key=lambda axis: -abs(tensor.stride(axis)))
+    packed = tensor.permute(order).contiguous()
+    raw = aligned(packed.reshape(-1).view(torch.uint8).numpy(), to)
+    out = torch.from_numpy(raw).view(tensor.dtype).reshape(packed.shape)
+    return out.permute([order.index(axis) for axis in range(tensor.dim())])
 
 
 class Compiled:

@@ -21,7 +21,7 @@ import struct
 import sys
 import threading
 
-from . import _tilescope, _tirx_lines as _lines
+from . import _settings, _tilescope, _tirx_lines as _lines, _torch
 
 __all__ = ["Kernel", "compile"]
 
@@ -67,7 +67,7 @@ class Kernel:
         self.launches = []  # what the host's part launched in the last call
         self.last = None  # the Run of the last launch, one that faulted too
         self._host = host
-        self._parameters = parameters  # the type that the function says of each: of arrays "float16" and so on, or None
+        self._parameters = parameters  # name of each, and the type that the function says of an array, "float16"; or None
         self._devices = devices  # of each kernel: what its parameters are, and the launch's
 
     def __repr__(self):
@@ -81,8 +81,9 @@ class Kernel:
         """
         _check_settings(settings, f"{self.name}()")
         arrays = _Arrays()
-        given = [arrays.taken(each, kind, f"argument {i} of {self.name}")
-                 for i, (each, kind) in enumerate(zip(arguments, [*self._parameters, *[None] * len(arguments)]))]
+        known = [*self._parameters, *[("", None)] * len(arguments)]
+        given = [arrays.taken(each, name, kind, f"argument {i} of {self.name}")
+                 for i, (each, (name, kind)) in enumerate(zip(arguments, known))]
         with _Call(self._devices) as call:
             try:
                 self._host(*given)
@@ -95,12 +96,16 @@ class Kernel:
         return self.last
 
     def _launch(self, launch, words):
+        failed = None
         try:
-            self.last = self.module.launch(launch.grid, launch.block, launch.arguments, entry=launch.entry,
-                                           cluster=launch.cluster, dynamic_smem=launch.dynamic_smem, **words)
+            run = self.module.launch(launch.grid, launch.block, launch.arguments, entry=launch.entry,
+                                     cluster=launch.cluster, dynamic_smem=launch.dynamic_smem, **words)
         except (_tilescope.Fault, _tilescope.Hazard) as error:
-            self.last = error.run
-            raise
+            run, failed = error.run, error
+        _settings.name_outputs(run, launch.names, [name for name, _ in self._parameters])
+        self.last = run
+        if failed:
+            raise failed
 
 
 def _check_settings(settings, where):
@@ -137,13 +142,14 @@ def _function_of(tvm, function):
                                "one, which is called.")
     [one] = functions.values()
     name = str(one.attrs["global_symbol"]) if one.attrs and "global_symbol" in one.attrs else next(iter(functions))
-    return name, [_declared(each) for each in one.params], one
+    return name, [_declared(each, one) for each in one.params], one
 
 
-def _declared(parameter):
-    """The element type that a function says of an array, "bfloat16"; None of what is no array."""
+def _declared(parameter, function):
+    """What a function calls a parameter, and the element type that it says of an array, "bfloat16"; None of what is no
+    array."""
     kind = getattr(parameter, "ty", None)
-    return str(kind.dtype) if hasattr(kind, "shape") and hasattr(kind, "dtype") else None
+    return parameter.name, str(kind.dtype) if hasattr(kind, "shape") and hasattr(kind, "dtype") else None
 
 
 def _built_with_lines(tvm, name, function, target):
@@ -239,16 +245,21 @@ class _Arrays:
 
     def __init__(self):
         self.arrays = []
+        self.tensors = {}  # torch's, by their addresses
+        self.names = {}  # what the function calls the arrays, by their addresses
         self.kept = []
 
-    def taken(self, value, declared, name):
-        """An argument as the host's part takes it."""
+    def taken(self, value, own, declared, name):
+        """An argument as the host's part takes it. `own`: what the function calls it."""
         if value is None or isinstance(value, (bool, int, float)):
             return value
         import numpy as np
         if isinstance(value, np.generic):
             return value.item()
         array = _array(value, name)
+        if _torch.is_tensor(value):
+            self.tensors[array.ctypes.data] = value
+        self.names.setdefault(array.ctypes.data, own)
         import tvm_ffi
         kind = str(array.dtype)
         # Types that NumPy lacks may come as raw bits: the function says what they are.
@@ -269,6 +280,8 @@ class _Arrays:
 
     def at(self, address, what):
         """What ts.launch takes for an address: the array that begins there, or one's bytes from there on."""
+        if address in self.tensors:
+            return self.tensors[address]
         for array in self.arrays:
             if array.ctypes.data == address:
                 return array if array.dtype.isbuiltin == 1 else array.view(f"u{array.itemsize}")
@@ -284,17 +297,8 @@ def _array(value, name):
     import numpy as np
     if isinstance(value, np.ndarray):
         return value
-    if type(value).__module__.partition(".")[0] == "torch":
-        torch = sys.modules["torch"]
-        value = value.detach()
-        if value.device.type != "cpu":
-            raise _tilescope.Error(f"{name} is a tensor on {value.device}: the simulator takes those on the CPU.")
-        try:
-            return value.numpy()
-        except TypeError:  # a type that NumPy lacks
-            import ml_dtypes
-            bits = value.view({1: torch.uint8, 2: torch.int16}[value.element_size()]).numpy()
-            return bits.view(getattr(ml_dtypes, str(value.dtype).removeprefix("torch.")))
+    if _torch.is_tensor(value):
+        return _array_of_torch(value, name)
     if type(value).__module__.partition(".")[0] in ("tvm", "tvm_ffi") and hasattr(value, "data_ptr"):
         return _array_of_tvm(value, name)
     try:
@@ -302,6 +306,21 @@ def _array(value, name):
     except (TypeError, ValueError, BufferError, RuntimeError):
         raise _tilescope.Error(f"{name} is a {type(value).__name__}: one of NumPy's arrays, a tensor of torch's on the CPU, a "
                                "number or None is needed.") from None
+
+
+def _array_of_torch(value, name):
+    """Of a tensor of torch's; of a type that NumPy lacks it is ml_dtypes', or raw bits."""
+    torch = sys.modules["torch"]
+    value = value.detach()
+    if value.device.type != "cpu" or value.layout != torch.strided:
+        kind = value.device if value.layout == torch.strided else f"{value.device}, {value.layout}"
+        raise _tilescope.Error(f"{name} is a tensor on {kind}: the simulator takes those on the CPU, with strides.")
+    try:
+        return value.numpy()
+    except TypeError:
+        import ml_dtypes
+        bits = value.view({1: torch.uint8, 2: torch.int16}[value.element_size()]).numpy()
+        return bits.view(getattr(ml_dtypes, str(value.dtype).removeprefix("torch."), bits.dtype))
 
 
 def _array_of_tvm(value, name):
@@ -433,6 +452,9 @@ class _Launch:
         self.grid, self.block, self.cluster = map(tuple, sizes.values())
         self.arguments = [_parameter(kind, value, f"{name} of {device.name}", maps, arrays)
                           for (name, kind), value in zip(device.parameters, own)]
+        # What the host's function calls the arrays; others are called what TVM does.
+        self.names = [arrays.names.get(maps[value][0][1] if _is_map(kind) else value) or name
+                      for (name, kind), value in zip(device.parameters, own)]
 
     def __repr__(self):
         cluster = "" if self.cluster == (1, 1, 1) else f", clusters of {self.cluster}"

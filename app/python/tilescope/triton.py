@@ -18,7 +18,7 @@ import operator
 import struct
 import sys
 
-from . import _ptx, _settings, _tilescope
+from . import _ptx, _settings, _tilescope, _torch
 from ._foreign import triton_layout as layout
 
 __all__ = ["activate", "deactivate", "last", "layout", "pointers", "reports"]
@@ -176,10 +176,8 @@ def _memory(value, name):
     base = getattr(value, "base", None)
     if type(value).__name__ == "TensorWrapper" and base is not None:  # triton.reinterpret()
         return _memory(base, name)
-    if type(value).__module__.partition(".")[0] == "torch":
-        value = value.detach()
-        # DLPack knows not every type of a byte.
-        return value.view(sys.modules["torch"].uint8) if value.dtype.itemsize == 1 else value
+    if _torch.is_tensor(value):
+        return value
     if hasattr(value, "__array_interface__"):
         # Of types that NumPy has from elsewhere (ml_dtypes) the buffer protocol knows none.
         return value if value.dtype.isbuiltin == 1 else value.view(f"u{value.itemsize}")
@@ -226,7 +224,7 @@ def _arrays_in_sight():
                 look(each, depth + 1)
         else:
             module = type(value).__module__.partition(".")[0]
-            if module in ("numpy", "torch", __package__) and hasattr(value, "nbytes") and hasattr(value, "dtype"):
+            if (module in ("numpy", __package__) or _torch.is_tensor(value)) and hasattr(value, "nbytes") and hasattr(value, "dtype"):
                 try:
                     value = _taken(value)
                     if hasattr(value, "data_ptr"):
@@ -303,8 +301,8 @@ def _descriptor(value, about, name):
 
 
 def _parameters(signature, values, name, descriptors):
-    """The kernel's parameters, from Triton's types and the values; `descriptors`: an iterator over what the compiler
-    says of each, or None."""
+    """The kernel's parameters, each with its name, from Triton's types and the values; `descriptors`: an iterator over
+    what the compiler says of each, or None."""
     out = []
     for kind, value, each in zip(signature, values, name):
         if kind == "constexpr":
@@ -312,11 +310,12 @@ def _parameters(signature, values, name, descriptors):
         if isinstance(kind, tuple):
             out += _parameters(kind, value, [f"{each}[{i}]" for i in range(len(kind))], descriptors)
         elif kind.startswith("tensordesc"):
-            out += _descriptor(value, next(descriptors) if descriptors else None, each)
+            first, *others = _descriptor(value, next(descriptors) if descriptors else None, each)
+            out += [(each, first), *(("", other) for other in others)]
         elif kind.startswith("*"):
-            out.append(_memory(value, each))
+            out.append((each, _memory(value, each)))
         else:
-            out.append(_scalar(kind, value, each))
+            out.append((each, _scalar(kind, value, each)))
     return out
 
 
@@ -340,7 +339,8 @@ class _Launcher:
             return  # as Triton does
         meta = self.metadata
         about = getattr(meta, "tensordesc_meta", None)
-        arguments = _parameters(self.signature, values, self.names, iter(about) if about else None)
+        parameters = _parameters(self.signature, values, self.names, iter(about) if about else None)
+        names, arguments = [name for name, _ in parameters], [value for _, value in parameters]
         for size in (meta.global_scratch_size, meta.profile_scratch_size):
             arguments.append(bytearray(size * x * y * z * meta.num_ctas) if size else None)
         words = {"dynamic_smem": meta.shared, **_session.settings}
@@ -352,7 +352,7 @@ class _Launcher:
             words["cluster"] = meta.num_ctas
         if enter is not None:
             enter(launch_metadata)
-        _session.launch(module, (x * meta.num_ctas, y, z), 32 * meta.num_warps, arguments, words)
+        _session.launch(module, (x * meta.num_ctas, y, z), 32 * meta.num_warps, arguments, names, words)
         if leave is not None:
             leave(launch_metadata)
 
@@ -484,6 +484,7 @@ class _Session:
         self.clock, self.launches, self.untimed = 0.0, 0, 0
         self.file = ""  # of the kernel that Triton may be about to compile
         self.replaced = []
+        self.tuners = []  # those of triton.autotune that were used
         self.outer, self.entered = None, False  # what was active before, where this one is of a `with`
         _settings.tried(target, self.settings)
 
@@ -510,7 +511,7 @@ class _Session:
             self.modules[ptx] = module, module.registers()
         return self.modules[ptx]
 
-    def launch(self, module, grid, block, arguments, words):
+    def launch(self, module, grid, block, arguments, names, words):
         global last
         try:
             run = module.launch(grid, block, arguments, **words)
@@ -520,6 +521,7 @@ class _Session:
         finally:
             if "run" in locals():
                 last = run
+                _settings.name_outputs(run, names)
                 reports.extend(run.reports)
                 self.launches += 1
                 self.clock += run.time
@@ -556,8 +558,8 @@ class _Session:
         self.config = triton.runtime.driver
         self.before = self.config._active
         self.replace(jit.JITFunction, "run", _explaining(_taking(jit.JITFunction.run)))
-        for owner in (autotuner.Autotuner, autotuner.Heuristics):
-            self.replace(owner, "run", _taking(owner.run))
+        self.replace(autotuner.Autotuner, "run", _choosing(_taking(autotuner.Autotuner.run)))
+        self.replace(autotuner.Heuristics, "run", _taking(autotuner.Heuristics.run))
         owners = [tensor_descriptor.TensorDescriptor]
         try:
             from triton.experimental.gluon.nvidia import hopper
@@ -588,10 +590,25 @@ class _Session:
 
         return without_ptxas
 
+    def choose_for_this_chip(self, tuner):
+        """What triton.autotune chose for another chip, or a real one, is kept apart from what it chooses here."""
+        if any(tuner is each for each in self.tuners):
+            return
+        self.tuners.append(tuner)
+        chosen = tuner.__dict__.setdefault("_tilescope_chosen", {})
+        self.replace(tuner, "cache", chosen.setdefault(self.number, {}))
+        self.replace(tuner, "cache_results", False)  # on disk nothing says that times were predicted
+        if tuner.use_cuda_graph:
+            self.replace(tuner, "_do_bench", None)
+        tuner.__dict__.pop("do_bench", None)  # which it keeps of the driver that it was used with first
+
     def end(self):
         for owner, name, value in reversed(self.replaced):
             setattr(owner, name, value)
         self.replaced.clear()
+        for tuner in self.tuners:
+            tuner.__dict__.pop("do_bench", None)
+        self.tuners.clear()
         self.config.set_active(self.before)
 
 
@@ -618,6 +635,17 @@ def _taking(function):
         return function(*map(_taken, arguments), **{name: _taken(value) for name, value in words.items()})
 
     return taking
+
+
+def _choosing(run):
+    """triton.autotune's launch."""
+
+    @functools.wraps(run)
+    def choosing(tuner, *arguments, **words):
+        _session.choose_for_this_chip(tuner)
+        return run(tuner, *arguments, **words)
+
+    return choosing
 
 
 def _explaining(run):
