@@ -198,6 +198,64 @@ def test_tensor_maps_of_the_hosts_code(chip, dtype):
     assert all(isinstance(each, ts.TensorMap) for each in launch.arguments)
 
 
+def test_tensor_maps_as_tf32():
+    """TVM's own word for it. The copy leaves the bits as they are: the tensor core takes its part of them."""
+
+    @T.prim_func
+    def rounded(a: T.Buffer((64, 32), "float32"), b: T.Buffer((64, 32), "float32")):
+        T.device_entry()
+        T.cta_id([1])
+        thread = T.thread_id([32])
+        pool = T.SMEMPool()
+        bar = pool.alloc((1,), "uint64", align=8)
+        pool.move_base_to(1024)
+        tile = pool.alloc_tcgen05_mma_AB((64, 32), "float32")
+        pool.commit()
+        if thread == 0:
+            T.ptx.mbarrier.init.shared.b64(bar.ptr_to([0]), T.uint32(1))
+            T.ptx.fence.mbarrier_init.release.cluster()
+            T.ptx.mbarrier.arrive.expect_tx.shared.b64(bar.ptr_to([0]), T.uint32(64 * 128))
+            Tx.copy_async(tile[:, :], a[:, :], dispatch="tma_auto", mbar=bar.ptr_to([0]), tma_dtype="tf32")
+            T.cuda.mbarrier_wait(bar.ptr_to([0]), 0)
+            Tx.copy_async(b[:, :], tile[:, :], dispatch="tma_auto")
+            T.ptx.cp.async_.bulk.commit_group()
+            T.ptx.cp.async_.bulk.wait_group(0)
+
+    a, b = rng.standard_normal((64, 32)).astype(np.float32), np.zeros((64, 32), np.float32)
+    ts.tirx.compile(rounded, "sm_90a", strict=True)(a, b)
+    assert (a == b).all()
+
+
+@pytest.mark.parametrize("dtype, bits, asked, swizzle", [
+    ("float4_e2m1fn", 4, -1, 3), ("uint8", 4, 13, 3), ("uint8", 4, 14, 4), ("uint8", 6, 15, 0), ("float32", 32, -1, 4),
+    ("float32", 32, 11, 6), ("float16", 16, -1, 5), ("float64", 64, -1, 1),
+])
+def test_tensor_maps_of_every_type_and_swizzle(dtype, bits, asked, swizzle):
+    """As host code may ask the driver for them, behind what TVM's own copies do."""
+    from tilescope import tirx
+
+    arrays = tirx._Arrays()
+    array = np.zeros((64, 128 * bits // 8), np.uint8).view(dtype if bits >= 8 else np.uint8)
+    arrays.taken(array, "a", None, "argument 0")
+    box = (128 if bits < 8 else 32 // (bits // 8), 8)
+    numbers = [2, array.ctypes.data, 128, 64, array.strides[0], *box, 1, 1, 0, swizzle, 0, 0, asked]
+    assert isinstance(tirx._tensor_map(numbers, dtype, "a", arrays), ts.TensorMap)
+    for wrong in ([*numbers[:-1], 99], [*numbers[:10], 9, *numbers[11:]]):
+        with pytest.raises(ts.Error, match="a is a tensor map of .* which ts.TensorMap does not make"):
+            tirx._tensor_map(wrong, dtype, "a", arrays)
+
+
+def test_two_elements_of_four_bits_are_in_a_byte():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    kernel = ts.tirx.compile(copy_of("float4_e2m1fn"))
+    run = kernel(np.zeros(32, np.uint8), np.zeros(32, np.uint8))
+    assert [array.nbytes for array in run.outputs.values()] == [32, 32]
+    with pytest.raises(ts.Error, match="Invalid x.shape"):
+        kernel(np.zeros(30, np.uint8), np.zeros(32, np.uint8))
+    with pytest.raises(ts.Error, match="two elements are in a byte: an array of uint8"):
+        kernel(np.zeros(64, ml_dtypes.float4_e2m1fn), np.zeros(32, np.uint8))
+
+
 @T.prim_func
 def ranks(out: T.Buffer((8,), "int32")):
     T.device_entry()

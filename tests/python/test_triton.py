@@ -446,6 +446,20 @@ def test_block_scaled_matmul_with_descriptors(kinds, vector):
     np.testing.assert_allclose(wide(c), want, rtol=2e-3, atol=1e-3 * np.abs(want).max())
 
 
+@triton.jit
+def rounded_kernel(a, b, c):
+    c.store([0, 0], tl.dot(a.load([0, 0]), b.load([0, 0]).T))
+
+
+@pytest.mark.parametrize("chip", TMA)
+def test_descriptors_that_round_to_tf32(chip):
+    activate(chip)
+    a, b, c = normal(64, 64), normal(64, 64), np.empty((64, 64), np.float32)
+    maps = [TensorDescriptor.from_tensor(x, [64, 64], round_f32_to_tf32=x is not c) for x in (a, b, c)]
+    rounded_kernel[(1,)](*maps)
+    close(c, wide(a) @ wide(b).T, 5e-2)
+
+
 def block_of(arguments):
     """A configuration's own block for each descriptor, as the tutorial's attention has it."""
     arguments["x"].block_shape = arguments["out"].block_shape = [arguments["BM"], 64]

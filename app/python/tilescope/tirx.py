@@ -257,6 +257,10 @@ class _Arrays:
         if isinstance(value, np.generic):
             return value.item()
         array = _array(value, name)
+        packed = declared == "float4_e2m1fn"
+        if packed and (array.dtype.kind not in "iuV" or array.itemsize != 1 or str(array.dtype) == declared):
+            raise _tilescope.Error(f"{name} is an array of {array.dtype}, and of {declared} two elements are in a byte: an array of "
+                                   "uint8, half as wide, is needed.")
         if _torch.is_tensor(value):
             self.tensors[array.ctypes.data] = value
         self.names.setdefault(array.ctypes.data, own)
@@ -266,14 +270,17 @@ class _Arrays:
         if declared and array.dtype.kind in "iuV" and tvm_ffi.dtype(declared).bits == 8 * array.itemsize:
             kind = declared if declared.startswith(("bfloat", "float8")) or array.dtype.kind == "V" else kind
         try:
-            kind = tvm_ffi.dtype(kind)
+            kind = tvm_ffi.dtype(declared if packed else kind)
         except ValueError:
             raise _tilescope.Error(f"{name} is an array of {array.dtype}, which TVM has no type for.") from None
         if any(step % array.itemsize for step in array.strides):
             raise _tilescope.Error(f"{name} has strides of {array.strides} bytes, which are no whole elements of {array.dtype}.")
+        shape, strides = array.shape, [step // array.itemsize for step in array.strides]
+        if packed:
+            shape, strides = (*shape[:-1], 2 * shape[-1]), [*(2 * step for step in strides[:-1]), strides[-1]]
         numbers = ctypes.c_int64 * max(array.ndim, 1)
-        tensor = _Tensor(array.ctypes.data, CUDA, 0, array.ndim, kind.type_code, kind.bits, kind.lanes, numbers(*array.shape),
-                         numbers(*(step // array.itemsize for step in array.strides)), 0)
+        tensor = _Tensor(array.ctypes.data, CUDA, 0, array.ndim, kind.type_code, kind.bits, kind.lanes, numbers(*shape),
+                         numbers(*strides), 0)
         self.arrays.append(array)
         self.kept.append(tensor)
         return ctypes.c_void_p(ctypes.addressof(tensor))
@@ -425,12 +432,15 @@ def _is_map(kind):
 
 # ---- A launch -----------------------------------------------------------------------------------
 
-SWIZZLES = ("none", "32B", "64B", "128B")
+SWIZZLES = ("none", "32B", "64B", "128B", "128B_atom32B", "128B_atom32B_flip8B", "128B_atom64B")
 INTERLEAVES = ("none", "16B", "32B")
 # Types of TVM's as ts.TensorMap has them: those of cuTensorMapEncodeTiled in TVM's runtime (cuda_device_api.cc).
 MAP_TYPES = {"int8": "u8", "uint8": "u8", "uint16": "u16", "int32": "i32", "uint32": "u32", "int64": "i64", "uint64": "u64",
              "float16": "f16", "float32": "f32", "float64": "f64", "bfloat16": "bf16", "float8_e4m3fn": "u8",
              "float8_e5m2": "u8"}
+# Those of elements of 4 and 6 bits, and what the numbers of CUtensorMapDataType are that host code may ask for instead.
+PACKINGS = {"float4_e2m1fn": "b4x16_p64", 13: "b4x16", 14: "b4x16_p64", 15: "b6x16_p32"}
+TF32 = (11, 12)  # f32 is copied as it is: the tensor core takes its part of the bits
 
 
 class _Launch:
@@ -478,12 +488,25 @@ def _tensor_map(numbers, dtype, name, arrays):
     rest = iter(numbers[2:])
     dims, strides, box, steps = (tuple(next(rest) for _ in range(n)) for n in (rank, rank - 1, rank, rank))
     interleave, swizzle, _, oob, *other = rest
-    if dtype not in MAP_TYPES or other and other[0] >= 0 or swizzle >= len(SWIZZLES):
-        raise _tilescope.Error(f"{name} is a tensor map of {dtype} with swizzle {swizzle}, which ts.TensorMap does not make: types of "
-                               "8 to 64 bits and swizzles up to 128B work.")
-    return _tilescope.TensorMap(arrays.at(address, name), box=box, dims=dims, strides=strides, dtype=MAP_TYPES[dtype],
+    asked = other[0] if other and other[0] >= 0 else None
+    words = {"dtype": MAP_TYPES.get(dtype)}
+    if asked not in (None, *TF32) or dtype in PACKINGS:
+        words = {"dtype": "u8", "packing": PACKINGS.get(dtype if asked is None else asked)}
+    if not all(words.values()) or swizzle >= len(SWIZZLES):
+        asked = "" if asked is None else f" as the CUtensorMapDataType {asked}"
+        raise _tilescope.Error(f"{name} is a tensor map of {dtype}{asked} with swizzle {swizzle}, which ts.TensorMap does not make: "
+                               "types of 4 to 64 bits and swizzles 0 to 6 work.")
+    array = arrays.at(address, name)
+    return _tilescope.TensorMap(_bytes_of(array) if "packing" in words else array, box=box, dims=dims, strides=strides,
                                 swizzle=SWIZZLES[swizzle], interleave=INTERLEAVES[interleave], oob="nan" if oob else "zero",
-                                element_strides=steps)
+                                element_strides=steps, **words)
+
+
+def _bytes_of(array):
+    """The array's memory as raw bytes, of which a packed tensor map is."""
+    if _torch.is_tensor(array):
+        return array.view(sys.modules["torch"].uint8)
+    return array.view("u1")
 
 
 FLOATS = {"float16": "<e", "float32": "<f", "float64": "<d"}

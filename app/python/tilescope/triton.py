@@ -261,6 +261,7 @@ def _scalar(kind, value, name):
 
 
 # Numbers of CUtensorMapDataType as Triton's compiler gives them (TMA_DTYPE_DEVICE_TO_HOST in its driver).
+# With round_f32_to_tf32 f32 is copied as it is: the tensor core takes its part of the bits.
 MAP_TYPES = {0: "u8", 1: "u16", 2: "u32", 3: "i32", 4: "u64", 5: "i64", 6: "f16", 7: "f32", 9: "f64", 10: "bf16"}
 SWIZZLES = ("none", "32B", "64B", "128B")
 
@@ -275,9 +276,6 @@ def _descriptor(value, about, name):
         wide = [struct.pack("<q", n) for n in (*shape, *strides)]
         flags = [bytes([value.padding == "nan"]), bytes([bool(value.round_f32_to_tf32)])]
         return [base, *wide, *flags, *sizes]
-    if value.round_f32_to_tf32:
-        raise _tilescope.Error(f"{name} is a descriptor with round_f32_to_tf32, which ts.TensorMap does not make: without it the "
-                               "tensor core rounds.")
     if about["elem_type"] not in MAP_TYPES and not about["fp4_padded"]:
         raise _tilescope.Error(f"{name} is a descriptor of the CUtensorMapDataType {about['elem_type']}, which ts.TensorMap does "
                                "not make: integers and floating types of 8 to 64 bits and padded fp4 work.")
