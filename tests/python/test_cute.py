@@ -518,6 +518,131 @@ def test_arguments_of_another_kind_are_told():
             call()
 
 
+# ---- Active -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def active():
+    yield ts.cute.activate
+    ts.cute.deactivate()
+
+
+def test_host_functions_run_where_they_are_called(active):
+    a, b, c = normal(1000), normal(1000), np.zeros(1000, np.float32)
+    with active("sm_90a", strict=True) as session:
+        assert repr(session) == "<ts.cute for sm_90a on h200>"
+        run = kernels.add(a, b, c)
+        assert (c == a + b).all() and run is ts.cute.last and "H200" in run.device and list(run.outputs) == ["a", "b", "c"]
+        kernels.add(from_dlpack(a), from_dlpack(a), from_dlpack(c))
+        assert (c == a + a).all()
+        x = np.ones(32, np.float32)
+        kernels.scale(x, 2.0, 1, 3, None, cuda.CUstream(0))
+        kernels.scale(x, by=2.0, shift=1, times=1, y=None, stream=cuda.CUstream(0))
+        assert (x == 15).all()
+        with pytest.raises(ts.Fault, match="end of buffer a"):
+            kernels.add_all(a, b, c)
+        assert ts.cute.last.reports and len(ts.cute.reports) == 1
+        with active("sm_100a"):
+            assert ts.cute.reports == [] and ts.cute.last is None
+            assert "B200" in kernels.add(a, b, c).device
+        assert "H200" in kernels.add(a, b, c).device
+
+
+def test_methods_and_functions_within_functions(active):
+    class Twice:
+        def __init__(self, times):
+            self.times = times
+
+        @cute.jit
+        def once(self, x: cute.Tensor):
+            kernels.scale_kernel(x, 2.0, 0, 1, None).launch(grid=[1, 1, 1], block=[32, 1, 1])
+
+        @cute.jit
+        def __call__(self, x: cute.Tensor):
+            for _ in cutlass.range_constexpr(self.times):
+                self.once(x)
+
+    x = np.ones(32, np.float32)
+    with active("sm_90a"):
+        Twice(3)(x)
+        assert (x == 8).all()
+        cute.compile(Twice(2), x)(x)
+        assert (x == 32).all()
+
+
+def test_what_cute_compile_makes_is_of_the_simulator(active):
+    a, b, c = normal(256), normal(256), np.zeros(256, np.float32)
+    with active("sm_90a"):
+        add = cute.compile(kernels.add, a, b, c)
+        assert isinstance(add, ts.cute.Compiled) and isinstance(cute.compile(kernels.add, a, b, c, options="--opt-level 2"),
+                                                                ts.cute.Compiled)
+        add(a, b, c)
+        assert (c == a + b).all() and ts.cute.last is add.runs[-1]
+        testing = sys.modules.get("cutlass.testing", sys.modules["cutlass.cute.testing"])
+        taken = testing.benchmark(add, kernel_arguments=testing.JitArguments(a, b, c))
+        assert taken == pytest.approx(ts.cute.last.time * 1e6)
+        with pytest.raises(ts.Error, match="benchmark.. needs what cute.compile has made"):
+            testing.benchmark(print)
+    add(a, a, c)
+    assert (c == a + a).all() and ts.cute.last is not add.runs[-1]
+
+
+def test_the_chip_that_is_asked_for_is_the_one_simulated(active):
+    from cutlass.utils import HardwareInfo
+
+    @cute.kernel
+    def fill(x: cute.Tensor, n: cutlass.Constexpr):
+        x[cute.arch.thread_idx()[0]] = n
+
+    @cute.jit
+    def processors(x: cute.Tensor):
+        fill(x, HardwareInfo().get_device_multiprocessor_count()).launch(grid=[1, 1, 1], block=[32, 1, 1])
+
+    x = np.zeros(32, np.int32)
+    ts.cute.compile(processors, x, target="sm_90a")(x)  # asked while it is traced
+    assert (x == ts.device("h200")["processors"]).all()
+    with active("sm_100a"):
+        chip = HardwareInfo()
+        assert chip.get_max_active_clusters(2) == ts.device("b200")["processors"] // 2
+        assert chip.get_l2_cache_size_in_bytes() > 1 << 26
+        for wrong in (lambda: HardwareInfo(1), lambda: chip.get_max_active_clusters(33)):
+            with pytest.raises(ValueError, match="range|between"):
+                wrong()
+        active("sm_80", device="h100")
+        with pytest.raises(ts.Error, match="the L2 cache of device='h100'"):
+            HardwareInfo().get_l2_cache_size_in_bytes()
+
+
+def test_what_was_before_is_so_again(active):
+    from cutlass.base_dsl.compiler import CompileCallable
+    from cutlass.cutlass_dsl import CuTeDSL
+    from cutlass.utils import HardwareInfo
+
+    def state():
+        return [dict(vars(each)) for each in (CuTeDSL, CompileCallable, HardwareInfo, cute)], CuTeDSL._get_dsl().envar.arch
+
+    before = state()
+    with active("sm_80"):
+        inside = state()
+        assert inside != before and inside[1] == "sm_80"
+        active("sm_90a")
+    ts.cute.deactivate()
+    ts.cute.deactivate()
+    assert state() == before
+
+
+@pytest.mark.parametrize("words, sentence", [
+    ({"target": "sm_75"}, "target='sm_75': sm_80"),
+    ({"seed": 3}, "activate.. has no seed=; it takes strict"),
+    ({"device": "zz"}, "zz"),
+    ({"strict": 1}, "strict=1: True or False"),
+])
+def test_activations_that_cannot_be(active, words, sentence):
+    with pytest.raises(ts.Error, match=sentence):
+        active(**words)
+    assert ts.cute._session is None
+
+
 def test_without_cutedsl_there_is_a_sentence():
     program = """
 import sys

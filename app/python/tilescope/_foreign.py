@@ -33,8 +33,7 @@ def _cute(thing):
     if name not in ("_Layout", "_ComposedLayout", "Swizzle", "_Tensor"):
         return None
     value = thing if name in ("_Layout", "Swizzle") else thing.value
-    current = sys.modules["cutlass._mlir.ir"].Context.current
-    if current is None or value.context != current:
+    if not _is_traced(value):
         raise Error(
             f"A {name.strip('_')} of cutlass.cute is there only while its @cute.jit function is traced. "
             "Inside the function ts.Layout(l) takes it over, and stays."
@@ -46,6 +45,17 @@ def _cute(thing):
     memory = re.search(r"\b(gmem|smem|rmem|tmem)\b", kind)
     element = _ELEMENTS.get(getattr(thing.element_type, "__name__", "")) if memory else None
     return _tilescope.eval(f"{memory[0]}<{element}> o {text}" if element else text)
+
+
+def _is_traced(value):
+    """Whether the value is of the function that is traced now."""
+    current = sys.modules["cutlass._mlir.ir"].Context.current
+    if current is None:
+        return False
+    try:
+        return value.context == current
+    except TypeError:  # CuTeDSL 4.5 does not tell
+        return True
 
 
 # --- tensor-layouts ------------------------------------------------------------------------------

@@ -7,6 +7,10 @@ Arrays are NumPy's (or what has DLPack on the CPU) and are written in place. How
 function as ever, to PTX and to code of the CPU that packs arguments, makes tensor maps and calls CUDA's runtime. That
 code runs here; the functions of CUDA's that it calls are those of _cute_runtime.py, and a launch is Module.launch.
 
+    with ts.cute.activate("sm_90a"):
+        elementwise_add(a, b, c)
+        print(ts.cute.last)
+
 The manual: docs/manual/python.md, "CuTeDSL".
 """
 
@@ -16,14 +20,20 @@ import contextlib
 import inspect
 import tempfile
 
-from . import _cute_arguments, _cute_runtime, _ptx, _settings, _tilescope, _torch
+from . import _cute_active, _cute_arguments, _cute_runtime, _ptx, _settings, _tilescope, _torch
 
-__all__ = ["aligned", "compile", "Compiled", "TARGETS"]
+__all__ = ["activate", "aligned", "compile", "Compiled", "deactivate", "last", "reports", "TARGETS"]
+
+last = None  # the Run of the last launch since activate(), one that faulted too
+reports = []  # of all launches since activate()
 
 # What is compiled for, and the chip that is simulated where `device` names no other.
 TARGETS = {"sm_80": "a100", "sm_90a": "h200", "sm_100a": "b200", "sm_103a": "gb300", "sm_120a": "rtx5090"}
 SETTINGS = ("strict", "device", "schedule", "lazy", "numerics", "threads", "max_instructions", "suppressions", "record",
             "search", "memory")
+
+_session = None
+_compiling = 0  # how deep in compile()
 
 # Names of cutlass.cute that later releases no longer have, and what they are called there.
 RENAMED = {"make_fragment": "make_rmem_tensor"}
@@ -41,8 +51,7 @@ def compile(function, *args, target="sm_100a", options="", **words):
     says itself.
     """
     cute = _imported()
-    if target not in TARGETS:
-        raise _tilescope.Error(f"target={target!r}: {', '.join(TARGETS)} are what CuTeDSL's kernels are compiled for.")
+    _check_target(target)
     options = options or ""
     if not isinstance(options, str):
         raise _tilescope.Error(f"options={options!r}: CuTeDSL's options as a text are needed, \"--opt-level 2\" say.")
@@ -55,7 +64,7 @@ def compile(function, *args, target="sm_100a", options="", **words):
     words = {name: _cute_arguments.example(each) for name, each in words.items()}
     # TVM's way to pass arguments is for tensors on a GPU; what is compiled is the same.
     options = " ".join(word for word in options.split() if word != "--enable-tvm-ffi")
-    with tempfile.TemporaryDirectory(prefix="tilescope-cute-") as folder, _prepared(cute):
+    with tempfile.TemporaryDirectory(prefix="tilescope-cute-") as folder, _prepared(cute, settings["device"]):
         kept = options if "--dump-dir" in options else f"{options} --dump-dir {folder}"
         options = f"--gpu-arch {target} --generate-line-info --keep-ptx {kept}"
         made = cute.compile(function, *args, options=options, **words)
@@ -63,6 +72,96 @@ def compile(function, *args, target="sm_100a", options="", **words):
             raise _tilescope.Error("ts.cute needs nvidia-cutlass-dsl 4.5 or later, and an older one is installed: "
                                    "`pip install -U nvidia-cutlass-dsl`.")
         return Compiled(made, [*_receiver(function), *args], words, target, settings)
+
+
+def activate(target="sm_100a", **settings):
+    """From now on CuTeDSL's host functions run on the simulator where they are called, and so does what cute.compile
+    makes; cutlass.utils.HardwareInfo answers as the chip, and cute.testing.benchmark with predicted time.
+
+    target, settings: as compile() has them. Called again, it changes these, and `reports` begin anew. Answers an object
+    for `with`: at its end, what was active before is so again.
+
+    ImportError: nvidia-cutlass-dsl is not installed. Error: there is no such target or setting.
+    """
+    global _session, last
+    _imported()
+    _check_target(target)
+    for name in settings:
+        if name not in SETTINGS:
+            raise _tilescope.Error(f"activate() has no {name}=; it takes {', '.join(SETTINGS)}.")
+    settings = {"device": TARGETS[target], **settings}
+    _settings.tried(target, {name: settings[name] for name in settings if name != "memory"})
+    outer, _session = _session, None
+    if outer:
+        outer.end()
+        if not outer.entered:
+            outer.outer = None
+    last = None
+    reports.clear()
+    _session = _Session(target, settings, outer)
+    _session.begin()
+    return _session
+
+
+def deactivate():
+    """CuTeDSL launches on a GPU again, as before activate(); nothing where none was activated."""
+    global _session
+    if _session:
+        _session.end()
+    _session = None
+
+
+class _Session:
+    """From activate() to deactivate()."""
+
+    def __init__(self, target, settings, outer):
+        self.target, self.settings, self.outer, self.entered = target, settings, outer, False
+        self.replace = _cute_active.Replaced()
+
+    def __enter__(self):
+        self.entered = True
+        return self
+
+    def __exit__(self, *error):
+        global _session
+        if _session is self:
+            deactivate()
+            if self.outer:
+                self.outer.begin()
+                _session = self.outer
+
+    def __repr__(self):
+        return f"<ts.cute for {self.target} on {self.settings['device']}>"
+
+    def begin(self):
+        import cutlass.cute as cute
+        import cutlass.cute.testing  # noqa: F401 (its benchmark is one of what is replaced)
+        from cutlass.cutlass_dsl import CuTeDSL
+        for name, now in RENAMED.items():
+            if not hasattr(cute, name) and hasattr(cute, now):
+                self.replace(cute, name, getattr(cute, now))
+        environment = CuTeDSL._get_dsl().envar
+        self.arch, environment.arch = environment.arch, self.target
+        _cute_active.answer_as(self.replace, self.settings["device"])
+        _cute_active.lead_here(self.replace, self.compile, lambda: _compiling > 0)
+
+    def end(self):
+        from cutlass.cutlass_dsl import CuTeDSL
+        CuTeDSL._get_dsl().envar.arch = self.arch
+        self.replace.put_back()
+
+    def compile(self, function, *args, options="", **words):
+        own, _ = _told_apart(function, {name: words[name] for name in words if name in SETTINGS})
+        return compile(function, *args, target=self.target, options=options, **{**self.settings, **own, **words})
+
+
+def _note(runs):
+    """What was launched, where activate() holds."""
+    global last
+    if _session and runs:
+        last = runs[-1]
+        for run in runs:
+            reports.extend(run.reports)
 
 
 def aligned(array, to=256):
@@ -128,8 +227,16 @@ class Compiled:
         call = self._slots.bound(args, words, _memory(settings.pop("memory", None)))
         driver = _cute_runtime.Driver(self.module, settings.pop("device"), call.memory, settings)
         self.runs = driver.runs
-        self._program.run(call.pointers, driver)
+        try:
+            self._program.run(call.pointers, driver)
+        finally:
+            _note(self.runs)
         return self.runs[-1] if self.runs else None
+
+    @property
+    def parameters(self):
+        """The names of what a call takes: without what is constexpr."""
+        return list(self._slots.names)
 
     def get_aux_func(self, *args, **words):
         """CuTeDSL's own: a function beside the host function, such as the one that tells how large its workspace is."""
@@ -143,6 +250,11 @@ def _imported():
         raise ImportError(f"ts.cute compiles with CuTeDSL, which cannot be imported ({error}): "
                           "`pip install nvidia-cutlass-dsl`.") from None
     return cute
+
+
+def _check_target(target):
+    if target not in TARGETS:
+        raise _tilescope.Error(f"target={target!r}: {', '.join(TARGETS)} are what CuTeDSL's kernels are compiled for.")
 
 
 def _receiver(function):
@@ -179,18 +291,22 @@ def _memory(given):
 
 
 @contextlib.contextmanager
-def _prepared(cute):
-    """While CuTeDSL compiles: names that older programs use are there, and TVM's way to pass arguments is off."""
+def _prepared(cute, device):
+    """While CuTeDSL compiles: names that older programs use are there, a host function that asks what the chip is hears
+    of the simulated one, and TVM's way to pass arguments is off."""
+    global _compiling
     from cutlass.cutlass_dsl import CuTeDSL
-    added = [name for name, now in RENAMED.items() if not hasattr(cute, name) and hasattr(cute, now)]
-    for name in added:
-        setattr(cute, name, getattr(cute, RENAMED[name]))
+    replace = _cute_active.Replaced()
+    for name, now in RENAMED.items():
+        if not hasattr(cute, name) and hasattr(cute, now):
+            replace(cute, name, getattr(cute, now))
+    _cute_active.answer_as(replace, device)
     environment = CuTeDSL._get_dsl().envar
-    before = environment.enable_tvm_ffi
-    environment.enable_tvm_ffi = False
+    before, environment.enable_tvm_ffi = environment.enable_tvm_ffi, False
+    _compiling += 1
     try:
         yield
     finally:
+        _compiling -= 1
         environment.enable_tvm_ffi = before
-        for name in added:
-            delattr(cute, name)
+        replace.put_back()
