@@ -180,6 +180,35 @@ def test_gluons_shared_layouts_are_as_triton_prints_them(gl):
             assert ours(*map(int, coordinate.split(","))) == int(offset), layout
 
 
+@pytest.mark.parametrize("pairs, order", [([[32, 4]], [1, 0]), ([[32, 4], [128, 8]], [1, 0]), ([[64, 2]], [0, 1]), ([[512, 1]], [1, 0])])
+def test_gluons_padded_layouts(gl, pairs, order):
+    ours = ts.Layout(gl.PaddedSharedLayout.with_identity_for(pairs, [16, 32], order))
+    for row, column in itertools.product(range(16), range(32)):
+        i = 32 * row + column if order == [1, 0] else 16 * column + row
+        assert ours(row, column) == i + sum(padding * (i // interval) for interval, padding in pairs)
+
+
+def blackwell():
+    return pytest.importorskip("triton.experimental.gluon.language.nvidia.blackwell")
+
+
+@pytest.mark.parametrize("block, stride, shape, text", [
+    ((128, 64), 1, (128, 64), "S[(128,64):(1@TLane,1@TCol)]"),
+    ((128, 64), 2, (128, 64), "S[(128,64):(1@TLane,2@TCol)]"),  # unpacked: of 16 bits, in columns of 32
+    ((64, 64), 1, (64, 64), "S[(4,16,64):(32@TLane,1@TLane,1@TCol)]"),  # 16 lanes of each quarter
+    ((64, 64), 1, (128, 64), "S[(2,4,16,64):(16@TLane,32@TLane,1@TLane,1@TCol)]"),
+    ((128, 128), 1, (256, 128), "S[(2,128,128):(128@TCol,1@TLane,1@TCol)]"),
+])
+def test_gluons_tensor_memory(block, stride, shape, text):
+    assert ts.triton.layout(blackwell().TensorMemoryLayout(block, stride), shape) == ts.eval(text)
+
+
+def test_gluons_scale_factors_are_in_each_quarter_of_the_lanes():
+    made = ts.triton.layout(blackwell().TensorMemoryScalesLayout(), (128, 4))
+    assert made == ts.eval("S[(4,32,4):(4@TCol,1@TLane,1@TCol)] + R[(2,2):(32@TLane,64@TLane)]")
+    assert ts.eval("size(X)", X=made) == 512 and len(made(0)) == 4
+
+
 def test_linear_layouts_of_triton_and_their_text(gl):
     from triton._C.libtriton.linear_layout import LinearLayout
 
@@ -224,7 +253,12 @@ where out dims are: [dim0 (size 16), dim1 (size 8)]
         (lambda gl: ts.triton.layout(gl.BlockedLayout([1, 3], [8, 4], [4, 1], [1, 0])), "powers of two"),
         (lambda gl: ts.triton.layout(gl.NVMMADistributedLayout([7, 0], [4, 1], [16, 64, 16]), (64, 64)), "versionMajor"),
         (lambda gl: ts.triton.layout(gl.AutoLayout(), (4, 4)), "none of Triton's layouts that are known"),
-        (lambda gl: ts.triton.layout(gl.PaddedSharedLayout.with_identity_for([[32, 4]], [16, 32], [1, 0])), "none of Triton's layouts"),
+        (lambda gl: ts.triton.layout(gl.PaddedSharedLayout.with_identity_for([[32, 4]], [16, 32], [1, 0]), (32, 32)), "of the shape .16, 32., and .32, 32."),
+        (lambda gl: ts.triton.layout(blackwell().TensorMemoryLayout((128, 64), 1), (100, 64)), "powers of two"),
+        (lambda gl: ts.triton.layout(blackwell().TensorMemoryLayout((128, 64), 1, [[1, 0]], True), (256, 64)), "a cluster's CTAs"),
+        (lambda gl: ts.triton.layout(blackwell().TensorMemoryLayout((128, 64), 1)), "has no shape of its own"),
+        (lambda gl: ts.triton.layout(gl.amd.AMDMFMALayout(3, [32, 32, 8], False, [4, 1]), (32, 32)), "AMDMFMALayout is of AMD's chips"),
+        (lambda gl: ts.size(gl.amd.AMDWMMALayout(2, False, [[0, 1]])), "AMDWMMALayout is of AMD's chips"),
         (lambda gl: ts.triton.layout(gl.NVMMASharedLayout(128, 16, 2, cga_layout=[[1, 0]]), (32, 64)), "a cluster's CTAs"),
         (lambda gl: ts.triton.layout(gl.SharedLinearLayout([[0, 1], [0, 1]]), (2, 2)), "same coordinate"),
         (lambda gl: ts.triton.layout(gl.SharedLinearLayout([[0, 1]]), (2, 2)), "2 offsets for a tensor of 4"),
@@ -236,3 +270,60 @@ where out dims are: [dim0 (size 16), dim1 (size 8)]
 def test_what_is_refused(gl, call, sentence):
     with pytest.raises(ts.Error, match=sentence):
         call(gl)
+
+
+# ---- TVM ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def tvm_layout():
+    return pytest.importorskip("tvm.tirx.layout", reason="apache-tvm with TIRx is not installed: its layouts are not tried")
+
+
+def tvm_places(layout, number):
+    """Where TVM itself has an element: by axis, without those that are 0."""
+    found = {axis: int(getattr(value, "value", value)) for axis, value in layout.apply(number).items()}
+    return {axis: place for axis, place in found.items() if place}
+
+
+def tvm_layouts(of):
+    S, R, axis = of.S, of.R, of.Axis
+    return [
+        of.TileLayout(S[8, 64]),
+        of.TileLayout(S[(128, 64) : (1 @ axis.tid_in_wg, 1)] + 3),
+        of.TileLayout(S[(4, 8, 2) : (8 @ axis.laneid, 1 @ axis.laneid, 1)] + 2 @ axis.warpid + 5),
+        of.TileLayout.trainium("FP", (128, 512)),
+        of.tmem_datapath_layout("D", 128, 64),
+        of.tcgen05_atom_layout("16x64b", (64, 64), "float32"),
+        of.wg_local_layout(64),
+        of.ComposeLayout(3, 3, 3, of.TileLayout(S[8, 64])),
+        of.ComposeLayout(3, 3, 3, of.TileLayout(S[8, 64]), False),
+        of.ComposeLayout(0, 2, 4, of.TileLayout(S[(8, 64) : (1, 8)])),
+    ]
+
+
+def test_tvms_layouts_have_each_element_where_tvm_has_it(tvm_layout):
+    for layout in tvm_layouts(tvm_layout):
+        ours = ts.tirx.layout(layout)
+        assert isinstance(ours, ts.TileLayout)
+        for number in {0, 1, 2, 3, 7, 64, 77, 130, 200, int(layout.size()) - 1}:
+            if number < int(layout.size()):
+                [place] = ours(number)
+                want = "+".join(f"{n}@{axis}" if axis != "m" else str(n) for axis, n in tvm_places(layout, number).items())
+                assert sorted(part for part in str(place).split("+") if part.partition("@")[0] != "0") == sorted(
+                    want.split("+") if want else []), layout
+
+
+def test_tvms_replicas_and_numbers_that_are_not_known(tvm_layout):
+    from tvm import tirx
+
+    S, R, axis = tvm_layout.S, tvm_layout.R, tvm_layout.Axis
+    copied = tvm_layout.TileLayout(S[(32, 16) : (1 @ axis.TLane, 1 @ axis.TCol)] + R[4 : 32 @ axis.TLane] + 4 @ axis.TCol)
+    assert ts.tirx.layout(copied) == ts.eval("S[(32,16):(1@TLane,1@TCol)] + R[4:32@TLane] + 4@TCol")
+    assert ts.tirx.layout(S[4:2] + R[2:16]) == ts.eval("S[4:2] + R[2:16]")
+    assert str(ts.tirx.layout(tvm_layout.TileLayout(S[(tirx.Var("n", "int32"), 8) : (8, 1)]))) == "S[(?,8):(8,1)]"
+    with pytest.raises(ts.Error, match="an axis: a number below 127 or a name such as TLane, found `mine`"):
+        ts.tirx.layout(tvm_layout.TileLayout(S[4 : 1 @ axis.get("mine")]))
+    for wrong in (axis.bx, 3, "S[4:1]"):
+        with pytest.raises(ts.Error, match="is no layout of TVM's"):
+            ts.tirx.layout(wrong)

@@ -1,4 +1,4 @@
-"""Layouts of other packages as Tilescope's: CuTeDSL's, tensor-layouts', Triton's.
+"""Layouts of other packages as Tilescope's: CuTeDSL's, tensor-layouts', Triton's, TVM's.
 
 The extension asks value() about an object that it does not know and whose class comes from one of these packages;
 so the package is loaded already, and nothing here imports one that is not.
@@ -95,7 +95,8 @@ def _composed(outer, offset, inner):
 
 _INPUTS = ("register", "lane", "warp", "block")
 _DISTRIBUTED = ("BlockedLayout", "SliceLayout", "DotOperandLayout", "NVMMADistributedLayout", "DistributedLinearLayout")
-_SHARED = ("SwizzledSharedLayout", "NVMMASharedLayout", "SharedLinearLayout")
+_SHARED = ("SwizzledSharedLayout", "NVMMASharedLayout", "SharedLinearLayout", "PaddedSharedLayout")
+_TENSOR_MEMORY = ("TensorMemoryLayout", "TensorMemoryScalesLayout", "_TensorMemoryLinearLayout")
 
 
 def triton_layout(layout, shape=None):
@@ -103,8 +104,9 @@ def triton_layout(layout, shape=None):
 
     Distributed ones (BlockedLayout, NVMMADistributedLayout, DotOperandLayout, SliceLayout, DistributedLinearLayout)
     are a ThreadValue: a thread is lane + 32 * warp, a value is a register. Shared ones (SwizzledSharedLayout,
-    NVMMASharedLayout, SharedLinearLayout) are a Layout from the tensor's coordinate to an offset in elements, of one
-    CTA. Without a shape: what the layout itself covers, where it says so.
+    NVMMASharedLayout, SharedLinearLayout, PaddedSharedLayout) are a Layout from the tensor's coordinate to an offset in
+    elements, of one CTA. Those of tensor memory (TensorMemoryLayout, TensorMemoryScalesLayout) are a TileLayout to TLane
+    and TCol, which counts elements. Without a shape: what the layout itself covers, where it says so.
 
     Error: the layout does not fit the shape, or needs one; there is no such layout here.
     """
@@ -113,8 +115,11 @@ def triton_layout(layout, shape=None):
     name = type(layout).__name__
     if name == "LinearLayout":
         return linear_text(str(layout), shape)
-    if name not in _DISTRIBUTED + _SHARED:
-        raise Error(f"{name} is none of Triton's layouts that are known here: LinearLayout, {', '.join(_DISTRIBUTED + _SHARED)}.")
+    if ".amd" in type(layout).__module__ or name in ("AMDMFMALayout", "AMDWMMALayout", "PartitionedSharedLayout"):
+        raise Error(f"{name} is of AMD's chips: those that are known here are NVIDIA's.")
+    if name not in _DISTRIBUTED + _SHARED + _TENSOR_MEMORY:
+        known = [each for each in _DISTRIBUTED + _SHARED + _TENSOR_MEMORY if each[0] != "_"]
+        raise Error(f"{name} is none of Triton's layouts that are known here: LinearLayout, {', '.join(known)}.")
     if name == "BlockedLayout" and not layout.cga_layout:
         return _blocked(layout, shape)
     if shape is None:
@@ -122,6 +127,10 @@ def triton_layout(layout, shape=None):
     if shape is None:
         raise Error(f"{name} has no shape of its own: ts.triton.layout(layout, shape) says which tensor is meant.")
     shape = _checked_shape(layout, shape)
+    if name in _TENSOR_MEMORY:
+        return _tensor_memory(layout, shape)
+    if name == "PaddedSharedLayout":
+        return _padded(layout, shape)
     if name in _SHARED:
         return _shared(layout.offset_bases if name == "SharedLinearLayout" else _offsets_in(_view(layout, shape)), shape)
     if name == "DistributedLinearLayout":
@@ -131,14 +140,15 @@ def triton_layout(layout, shape=None):
 
 
 def _checked_shape(layout, shape):
-    if type(layout).__name__ in _SHARED and (getattr(layout, "cga_layout", None) or getattr(layout, "block_bases", None)):
+    memory = type(layout).__name__ in _SHARED + _TENSOR_MEMORY
+    if memory and (getattr(layout, "cga_layout", None) or getattr(layout, "block_bases", None)):
         raise Error(
             f"{type(layout).__name__} is spread over a cluster's CTAs; here is one of a CTA: "
             "its part of the shape, without cga_layout or block_bases."
         )
     shape = [shape] if isinstance(shape, int) else [int(extent) for extent in shape]
     name = type(layout).__name__
-    rank = len(layout.offset_bases[0]) if name == "SharedLinearLayout" else len(layout.order) if name == "SwizzledSharedLayout" else layout.rank
+    rank = _rank(layout)
     if len(shape) != rank:
         raise Error(f"{name} has {rank} dimensions and the shape {tuple(shape)} {len(shape)}.")
     if any(extent < 1 or extent & (extent - 1) for extent in shape):
@@ -160,6 +170,17 @@ def _checked_shape(layout, shape):
     elif name == "NVMMASharedLayout" and rank < 2:
         raise Error("NVMMASharedLayout is of two dimensions or more.")
     return shape
+
+
+def _rank(layout):
+    name = type(layout).__name__
+    if name in _TENSOR_MEMORY:
+        return 2
+    if name == "PaddedSharedLayout":
+        return len(layout.shape)
+    if name == "SharedLinearLayout":
+        return len(layout.offset_bases[0])
+    return len(layout.order) if name == "SwizzledSharedLayout" else layout.rank
 
 
 def _view(layout, shape):
@@ -253,6 +274,60 @@ def _shared(offset_bases, shape):
     return _tilescope.composition(_tilescope.from_matrix(tuple(offset for _, offset in rows)), whole)
 
 
+def _padded(layout, shape):
+    """So many elements stay free behind each interval: offset i is at i + padding * (i / interval), for each pair."""
+    if list(layout.shape) != list(shape):
+        raise Error(f"The PaddedSharedLayout is of the shape {tuple(layout.shape)}, and {tuple(shape)} is asked for.")
+    pairs = sorted((int(interval), int(padding)) for interval, padding in layout.interval_padding_pairs)
+    begins = [1, *(interval for interval, _ in pairs)]
+    ends = [*begins[1:], max(2 ** len(layout.offset_bases), begins[-1])]
+    strides = [begin + sum(padding * (begin // interval) for interval, padding in pairs) for begin in begins]
+    line = _tilescope.Layout(tuple(end // begin for begin, end in zip(begins, ends)), tuple(strides))
+    return _tilescope.composition(line, _shared(layout.offset_bases, shape))
+
+
+def _tensor_memory(layout, shape):
+    """The lane and the column of each element, which Triton's own compiler says bit by bit."""
+    if type(layout).__name__ != "_TensorMemoryLinearLayout":
+        from triton._C.libtriton import gluon_ir, ir, nvidia
+        context = ir.context()
+        ir.load_dialects(context)
+        nvidia.load_dialects(context)
+        builder = gluon_ir.GluonOpBuilder(context)
+        try:
+            linear = builder.to_linear_layout(layout._to_ir(builder), shape)
+        except (RuntimeError, ValueError) as refused:
+            raise Error(f"{type(layout).__name__}: {refused}") from None
+    else:
+        linear = layout
+    strides = {}  # of each bit of a coordinate
+    copies = []
+    for axis, bases in (("TLane", linear.rows), ("TCol", linear.cols)):
+        for bit, basis in enumerate(bases):
+            if any(basis):
+                strides[tuple(basis)] = 1 << bit, axis
+            elif axis == "TLane" and type(layout).__name__ == "TensorMemoryScalesLayout":
+                copies.append(1 << bit)  # each quarter of the lanes has the scale factors
+    digits = []
+    for dimension, extent in enumerate(shape):
+        for bit in reversed(range(extent.bit_length() - 1)):
+            place = strides.pop(tuple(1 << bit if i == dimension else 0 for i in range(len(shape))), None)
+            if place is None:
+                raise Error(f"{type(layout).__name__} does not say where each element of the shape {tuple(shape)} is.")
+            extent_before, stride, axis = digits[-1] if digits else (0, 0, "")
+            if axis == place[1] and stride == 2 * place[0]:
+                digits[-1] = 2 * extent_before, *place
+            else:
+                digits.append((2, *place))
+    text = _digits_text("S", digits or [(1, 0, "TCol")])
+    return _tilescope.eval(text + "".join(f" + {_digits_text('R', [(2, copy, 'TLane')])}" for copy in copies))
+
+
+def _digits_text(letter, digits):
+    extents, strides = ",".join(str(each[0]) for each in digits), ",".join(f"{each[1]}@{each[2]}" for each in digits)
+    return f"{letter}[{extents}:{strides}]" if len(digits) == 1 else f"{letter}[({extents}):({strides})]"
+
+
 _BASIS = re.compile(r"(\w+)=(\d+) -> \(([^()]*)\)")
 _DIMENSION = re.compile(r"(\w+) \(size (\d+)\)")
 
@@ -284,11 +359,65 @@ def linear_text(text, shape=None):
 
 
 def _triton(thing):
-    known = type(thing).__name__ == "LinearLayout" or type(thing).__name__ in _DISTRIBUTED + _SHARED
+    name = type(thing).__name__
+    known = name == "LinearLayout" or name in _DISTRIBUTED + _SHARED + _TENSOR_MEMORY or name.startswith("AMD")
     return triton_layout(thing) if known else None
 
 
-_PACKAGES = {"cutlass": _cute, "tensor_layouts": _tensor_layouts, "triton": _triton}
+# --- TVM (tvm.tirx.layout) -----------------------------------------------------------------------
+#
+# The language reads TIRx's notation, S[(32,16):(1@TLane,1@TCol)] + R[4:32@TLane]; numbers are expressions of TVM's, and
+# one that is no constant is not known.
+
+
+def _tvm(thing):
+    name = type(thing).__name__
+    if name == "_LayoutSpec":  # S[...] + R[...], before it is one
+        return _tvm(sys.modules[type(thing).__module__].TileLayout(thing))
+    if name == "TileLayout":
+        return _tilescope.eval(_tile_text(thing))
+    if name == "ComposeLayout":
+        # Without swizzle_inner it is the outer bits that change.
+        atom = int(thing.atom_len) if thing.swizzle_inner else -int(thing.atom_len)
+        numbers = f"{int(thing.per_element)}, {int(thing.swizzle_len)}, {atom}"
+        return _tilescope.eval(f"ComposeLayout({numbers}, {_tile_text(thing.tile_layout)})")
+    return None
+
+
+def _tile_text(tile):
+    parts = [f"{letter}[{_grouped(_tvm_number(each.extent) for each in iters)}:"
+             f"{_grouped(_on_axis(each.stride, each.axis) for each in iters)}]"
+             for letter, iters in (("S", tile.shard), ("R", tile.replica)) if len(iters)]
+    parts += [_on_axis(number, axis) for axis, number in tile.offset.items()]
+    return " + ".join(parts if len(tile.shard) else ["S[1:0]", *parts])
+
+
+def _grouped(numbers):
+    first, *others = numbers
+    return f"({','.join([first, *others])})" if others else first
+
+
+def _on_axis(number, axis):
+    return f"{_tvm_number(number)}@{axis.name}"
+
+
+def _tvm_number(number):
+    number = getattr(number, "value", number)
+    return str(int(number)) if isinstance(number, int) else "?"
+
+
+def tirx_layout(layout):
+    """A layout of TVM's (tvm.tirx.layout: TileLayout, ComposeLayout) as a TileLayout, as the language has TIRx's.
+
+    Error: it is none; it has an axis or a form that the language does not have.
+    """
+    made = _tvm(layout) if type(layout).__module__.partition(".")[0] == "tvm" else None
+    if made is None:
+        raise Error(f"{layout!r} is no layout of TVM's: a TileLayout or a ComposeLayout is needed.")
+    return made
+
+
+_PACKAGES = {"cutlass": _cute, "tensor_layouts": _tensor_layouts, "triton": _triton, "tvm": _tvm}
 
 
 def value(thing):

@@ -22,8 +22,9 @@ import sys
 import threading
 
 from . import _settings, _tilescope, _tirx_lines as _lines, _torch
+from ._foreign import tirx_layout as layout
 
-__all__ = ["Kernel", "compile"]
+__all__ = ["Kernel", "compile", "layout"]
 
 # What kernels are compiled for, and the chip that is simulated where `device` names no other.
 TARGETS = {"sm_80": "a100", "sm_90a": "h200", "sm_100a": "b200"}
