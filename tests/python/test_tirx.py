@@ -276,6 +276,40 @@ def test_clusters():
 # ---- Reports ------------------------------------------------------------------------------------
 
 
+PAST = """
+from tvm.script import tirx as T
+
+
+@T.prim_func
+def past(x: T.Buffer((64,), "float32"), y: T.Buffer((64,), "float32")):
+    T.device_entry()
+    T.cta_id([1])
+    thread = T.thread_id([64])
+    y[thread] = x[thread + 1]
+"""
+
+
+@pytest.mark.parametrize("name, shown", [("größe.py", "größe.py"), ("日本.py", "日本.py"), ("a'b.py", "a'b.py"),
+                                         ('a"b.py', "a'b.py"), ("a\\b.py", "b.py")])
+def test_files_of_every_name(tmp_path, name, shown):
+    """Compilers write a name's other letters as numbers; quotes and backslashes PTX cannot have."""
+    import importlib.util
+
+    (tmp_path / name).write_text(PAST)
+    spec = importlib.util.spec_from_file_location("past_of_a_name", tmp_path / name)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    try:
+        kernel = ts.tirx.compile(module.past, compiler=None if shown.isascii() else "nvrtc")
+    except ts.Error as refused:
+        assert "NVRTC" in str(refused)
+        pytest.skip("no NVRTC here")
+    with pytest.raises(ts.Fault) as raised:
+        kernel(np.zeros(64, np.float32), np.zeros(64, np.float32))
+    report = raised.value.run.reports[-1]
+    assert pathlib.Path(report.file).name == shown and report.line == 10
+
+
 @T.prim_func
 def past_the_end(x: T.handle, y: T.handle):
     n = T.int32()

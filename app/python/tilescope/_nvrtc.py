@@ -6,6 +6,7 @@ import importlib.util
 import os
 import re
 
+from . import _ptx
 from ._tilescope import Error
 
 ABSENT = (
@@ -83,4 +84,5 @@ def compile(text, name, folder, number, options):
     finally:
         nvrtc.nvrtcDestroyProgram(ctypes.byref(program))
     # Lines name the text by a path below the folder that this runs in.
-    return re.sub(rf'(?m)^(\s*\.file\s+\d+\s+")[^"]*/{re.escape(name)}"', rf'\g<1>{name}"', ptx)
+    ptx = _ptx.with_plain_names(ptx)
+    return re.sub(rf'(?m)^(\s*\.file\s+\d+\s+")[^"]*/{re.escape(name)}"', lambda each: f'{each[1]}{name}"', ptx)

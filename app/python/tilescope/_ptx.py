@@ -10,10 +10,15 @@ def _plain(name):
     return re.sub(rb"\\([0-3][0-7]{2})", lambda each: bytes([int(each[1], 8)]), written).decode("utf-8", "replace")
 
 
+def with_plain_names(ptx):
+    """PTX that names its files as they are called."""
+    return re.sub(r'^(\s*\.file\s+\d+\s+")([^"]*)"', lambda each: f'{each[1]}{_plain(each[2])}"', ptx, flags=re.M)
+
+
 def with_own_lines(ptx):
-    """The names of files are plain. Inside inline assembly LLVM counts the source's line on with each line of PTX; all of it is of the one line that
-    stands before. The PTX keeps its own lines."""
-    ptx = re.sub(r'^(\s*\.file\s+\d+\s+")([^"]*)"', lambda each: f'{each[1]}{_plain(each[2])}"', ptx, flags=re.M)
+    """The names of files are plain. Inside inline assembly LLVM counts the source's line on with each line of PTX; all
+    of it is of the one line that stands before. The PTX keeps its own lines."""
+    ptx = with_plain_names(ptx)
     lines, inside = ptx.split("\n"), False
     for i, line in enumerate(lines):
         if "// begin inline asm" in line:

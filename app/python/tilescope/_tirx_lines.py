@@ -6,7 +6,6 @@ in, `tilescope_line(number)`, that every pass keeps where it is; in the CUDA C++
 
 from __future__ import annotations
 
-import json
 import re
 
 MARK = "tilescope_line"
@@ -82,6 +81,11 @@ class _Places:
         return self.known.index(place)
 
 
+def _fit(file):
+    """A file's name, as PTX can have one: ptxas reads no escapes there."""
+    return file.replace("\\", "/").replace('"', "'")
+
+
 def taken_out(source, places):
     """CUDA C++ without the marks; and the same with `#line` before each line that a mark stands before."""
     clean, directed = [], []
@@ -97,6 +101,6 @@ def taken_out(source, places):
             directed.append(f'#line {len(clean)} "{FILE}"')
         if place and line.strip():
             file, number = place
-            directed.append(f"#line {number} {json.dumps(file, ensure_ascii=False)}")
+            directed.append(f'#line {number} "{_fit(file)}"')
         directed.append(line)
     return "\n".join(clean), "\n".join(directed)
