@@ -214,6 +214,78 @@ def test_thread():
     assert counts == (0, 1) and "In another thread of the test" in said and "global_race" in said, said
 
 
+def test_a_hazard_that_the_test_catches_fails_it(outcome):
+    said, counts = outcome("""
+import contextlib
+@pytest.mark.tilescope
+def test_bare():
+    try:
+        race()
+    except Exception:
+        pass
+@pytest.mark.tilescope
+def test_by_name():
+    try:
+        race()
+    except ts.Hazard as hazard:
+        assert "global_race" in str(hazard)
+@pytest.mark.tilescope(strict=False)
+def test_a_fault():
+    with contextlib.suppress(ts.Fault):
+        MODULE.launch(4, 32, [np.zeros(50, np.float32), 1.5, 100], entry="add")
+@pytest.mark.tilescope
+def test_expected_once():
+    with pytest.raises(ts.Hazard):
+        race()
+    try:
+        race()
+    except ts.Hazard:
+        pass
+def test_unmarked():
+    with contextlib.suppress(ts.Error):
+        ts.launch(MODULE, 1, 64, [np.zeros(1, np.uint32)], entry="race", strict=True)
+@pytest.mark.tilescope
+def test_refused():
+    with contextlib.suppress(ts.Error):
+        MODULE.launch(1, 64, [], entry="race")
+""")
+    assert counts == (2, 4), said
+    assert said.count("Caught in the test, and no pytest.raises() expected it:") == 4 and said.count("hazard (global_race)") >= 3
+
+
+def test_what_expects_a_hazard(outcome):
+    said, counts = outcome("""
+import concurrent.futures, unittest
+@pytest.mark.tilescope
+def test_called():
+    pytest.raises(ts.Hazard, race)
+@pytest.mark.tilescope
+def test_of_its_own():
+    with pytest.raises(RuntimeError, match="mine"):
+        try:
+            race()
+        except ts.Hazard as hazard:
+            raise RuntimeError("mine") from hazard
+@pytest.mark.tilescope
+def test_of_a_thread():
+    with concurrent.futures.ThreadPoolExecutor() as pool, pytest.raises(ts.Hazard):
+        pool.submit(race).result()
+@pytest.mark.tilescope
+class TestCase(unittest.TestCase):
+    def test_unittest(self):
+        with self.assertRaises(ts.Hazard):
+            race()
+@pytest.mark.tilescope
+@pytest.mark.xfail(raises=ts.Hazard, strict=True)
+def test_expected_to_fail():
+    race()
+def test_behind_it():
+    with pytest.raises(ts.Hazard):
+        ts.launch(MODULE, 1, 64, [np.zeros(1, np.uint32)], entry="race", strict=True)
+""")
+    assert counts == (5, 0) and "1 xfailed" in said, said
+
+
 @pytest.mark.parametrize("mark, sentence", [
     ("schedules=-1", "a number of orders from 0 to 1000000 is needed"),
     ("schedules='x'", "a number of orders"),

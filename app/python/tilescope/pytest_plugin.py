@@ -5,12 +5,18 @@
 
 What `ts.launch`, `Module.launch` and `ts.run` are asked for in the test's own function is asked for with
 `strict=`, `search=schedules` and the suppressions besides. A test without the mark is left alone.
+
+A fault or hazard fails the test though the test catches it: `except Exception: pass` would hide it. Where it is what a
+test is about, pytest.raises says so (or unittest's assertRaises).
+
 The manual: docs/manual/python.md.
 """
 
+import contextlib
 import inspect
 import os
 import pathlib
+import sys
 import threading
 
 import pytest
@@ -85,7 +91,7 @@ class Watch:
         self.checks = checks
         self.runs = runs
         self.thread = threading.get_ident()
-        self.elsewhere = []  # what failed in other threads, whose exceptions nobody hears of
+        self.raised = []  # faults and hazards, and whether another thread's
 
     def __call__(self, function, arguments, words):
         __tracebackhide__ = True  # a test fails where it launches
@@ -96,11 +102,68 @@ class Watch:
         except _tilescope.Error as refused:
             if hasattr(refused, "run"):
                 self.runs.append(refused.run)
-                if threading.get_ident() != self.thread:
-                    self.elsewhere.append(str(refused))
+                self.raised.append((refused, threading.get_ident() != self.thread))
             raise
         self.runs.append(run)
         return run
+
+    def expected(self, error):
+        """pytest.raises, or the like, has caught it, or one that came of it."""
+        behind = list(behind_it(error))
+        self.raised = [each for each in self.raised if not any(each[0] is other for other in behind)]
+
+    def hidden(self):
+        """What was raised and nobody expected, as a text; None."""
+        if not self.raised:
+            return None
+        here = [str(error) for error, elsewhere in self.raised if not elsewhere]
+        there = [str(error) for error, elsewhere in self.raised if elsewhere]
+        parts = ["In another thread of the test:", *there] if there else []
+        parts += ["Caught in the test, and no pytest.raises() expected it:", *here] if here else []
+        return "\n".join(parts)
+
+
+def behind_it(error, seen=None):
+    """An exception and those that it came of; of a group, all in it."""
+    seen = set() if seen is None else seen
+    if error is None or id(error) in seen:
+        return
+    seen.add(id(error))
+    yield error
+    for each in (error.__cause__, error.__context__, *getattr(error, "exceptions", ())):
+        if isinstance(each, BaseException):
+            yield from behind_it(each, seen)
+
+
+def expecting():
+    """The classes whose objects in a `with` expect an exception: of pytest, as old as it is, and of unittest."""
+    places = (("_pytest.raises", "RaisesExc"), ("_pytest.raises", "RaisesGroup"), ("_pytest.python_api", "RaisesContext"),
+              ("unittest.case", "_AssertRaisesContext"))
+    return [vars(sys.modules[module])[name] for module, name in places if name in vars(sys.modules.get(module, object))]
+
+
+@contextlib.contextmanager
+def told_what_is_expected(watch):
+    """While it is open, the watch hears of each exception that pytest.raises or the like catches."""
+    before = [(each, each.__exit__) for each in expecting()]
+
+    def telling(leave):
+        def left(self, kind, error, *rest):
+            __tracebackhide__ = True
+            caught = leave(self, kind, error, *rest)
+            if caught and error is not None:
+                watch.expected(error)
+            return caught
+
+        return left
+
+    for each, leave in before:
+        each.__exit__ = telling(leave)
+    try:
+        yield
+    finally:
+        for each, leave in before:
+            each.__exit__ = leave
 
 
 RUNS = pytest.StashKey()
@@ -133,10 +196,11 @@ def pytest_runtest_call(item):
     watch = Watch(checks, item.stash.get(RUNS, []))
     before = _tilescope._watch(watch)
     try:
-        outcome = yield
+        with told_what_is_expected(watch):
+            outcome = yield
     finally:
         _tilescope._watch(before)
-    if checks and watch.elsewhere and outcome.excinfo is None:
-        outcome.force_exception(
-            pytest.fail.Exception("In another thread of the test:\n" + "\n".join(watch.elsewhere), pytrace=False)
-        )
+    hidden = watch.hidden() if checks and outcome.excinfo is None else None
+    watch.raised.clear()  # their tracebacks have the test's variables
+    if hidden:
+        outcome.force_exception(pytest.fail.Exception(hidden, pytrace=False))
