@@ -358,6 +358,23 @@ def test_maps_that_host_code_asks_the_driver_for_are_those_of_a_driver():
     assert seen == 75
 
 
+@pytest.mark.parametrize("kind, swizzle, dims, box, stride, word", [
+    (7, 4, (32, 64), (32, 64), 128, 0x8000C6392),  # atoms of 32 bytes
+    (7, 6, (32, 64), (32, 64), 128, 0x8001C6392),  # of 64
+    (11, 0, (32, 64), (32, 64), 128, 0x800050392),  # tf32
+    (13, 0, (128, 64), (128, 64), 64, 0x400040592),  # elements of 4 bits, packed
+    (14, 0, (128, 64), (128, 64), 64, 0x400040612),  # 16 of them in 16 bytes of shared memory
+])
+def test_maps_that_no_driver_was_asked_for_are_as_cutedsl_writes_them(kind, swizzle, dims, box, stride, word):
+    """Seen in what host code of CuTeDSL 4.5.3 and 4.8.1 hands to kernels; bit 1 is CuTeDSL's own."""
+    from tilescope._cute_runtime import encoded_map
+
+    bits = encoded_map(kind, 0, dims, (stride,), box, (1, 1), 0, swizzle, 2, False)
+    assert int.from_bytes(bits[8:16], "little") == word & ~2
+    with pytest.raises(ts.Error, match="swizzle 7: types 0 to 14"):
+        encoded_map(kind, 0, dims, (stride,), box, (1, 1), 0, 7, 2, False)
+
+
 def test_kernels_have_the_names_of_their_functions_where_these_are_free():
     @cute.kernel
     def add(x: cute.Tensor):  # as an instruction of PTX

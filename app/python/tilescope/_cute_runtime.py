@@ -30,8 +30,9 @@ class Configuration(ctypes.Structure):  # cudaLaunchConfig_t
                 ("attributes", ctypes.POINTER(Attribute)), ("count", Unsigned)]
 
 
-# CUtensorMapDataType as in a map's bits: 11 and 12 are 7 and 8 with a bit that rounds to tf32 (core/run/driver_map.h).
-MAP_TYPES = {**{n: n for n in range(8)}, 8: 9, 9: 10, 10: 8, 11: 7, 12: 8, 13: 11}
+# CUtensorMapDataType as in a map's bits: 11 and 12 are 7 and 8 with a bit that rounds to tf32 (core/run/driver_map.h);
+# 13 and 14, elements of 4 bits in 8 bytes and in 16, are as CuTeDSL 4.5 to 4.8 write them.
+MAP_TYPES = {**{n: n for n in range(8)}, 8: 9, 9: 10, 10: 8, 11: 7, 12: 8, 13: 11, 14: 12}
 
 
 def encoded_map(kind, address, dims, strides, box, steps, interleave, swizzle, promotion, oob):
@@ -41,14 +42,15 @@ def encoded_map(kind, address, dims, strides, box, steps, interleave, swizzle, p
     The numbers are those of cuTensorMapEncodeTiled: extents, strides in bytes, box and element strides innermost first.
     Error: a type or swizzle whose bits are not known.
     """
-    if kind not in MAP_TYPES or swizzle > 3:
+    if kind not in MAP_TYPES or swizzle > 6:
         raise _tilescope.Error(f"cuTensorMapEncodeTiled of the CUtensorMapDataType {kind} with swizzle {swizzle}: types 0 "
-                               "to 13 and swizzles 0 to 3 are those that ts.cute encodes.")
+                               "to 14 and swizzles 0 to 6 are those that ts.cute encodes.")
+    swizzle, atom = min(swizzle, 3), max(swizzle - 3, 0)  # of 128 bytes: atoms of 16, 32, 32 with halves changed, 64
     wide = [stride >> 4 for stride in strides] + [0] * (5 - len(dims))
     words = [0] * 16
     words[0] = address or 0
     words[1] = (len(dims) - 1 << 4 | MAP_TYPES[kind] << 7 | interleave << 11 | swizzle << 13 | oob << 15
-                | (kind in (11, 12)) << 16 | promotion << 17)
+                | (kind in (11, 12)) << 16 | promotion << 17 | atom << 19)
     for i, stride in enumerate(wide):
         words[(3 + i) // 2] |= (stride & 0xFFFFFFFF) << 32 * ((3 + i) % 2)
         words[3] |= (stride >> 32 & 15) << 32 + 4 * i
