@@ -401,6 +401,19 @@ def test_kernels_have_the_names_of_their_functions_where_these_are_free():
 # ---- Settings -----------------------------------------------------------------------------------
 
 
+def test_what_a_kernel_prints_appears(capfd):
+    @cute.kernel
+    def told(n: cutlass.Int32):
+        cute.printf("from {}", n)
+
+    @cute.jit
+    def tell(n: cutlass.Int32):
+        told(n).launch(grid=[1, 1, 1], block=[1, 1, 1])
+
+    run = ts.cute.compile(tell, 3, target="sm_90a")(7)
+    assert run.printed == "from 7\n" and "from 7" in capfd.readouterr().out
+
+
 def test_settings_are_those_of_a_launch():
     a, b, c = normal(256), normal(256), np.zeros(256, np.float32)
     one = ts.cute.compile(kernels.add, a, b, c, target="sm_90a", record=True, device="h100")

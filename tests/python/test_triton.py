@@ -630,6 +630,22 @@ def test_outputs_have_the_names_of_the_source():
     assert list(ts.triton.last.outputs) == ["x", "y", "out"]
 
 
+@triton.jit
+def printing_kernel(x, BLOCK: tl.constexpr):
+    tl.device_print("value", tl.load(x + tl.arange(0, BLOCK)))
+    tl.device_assert(tl.load(x) < 5, "too large")
+
+
+def test_what_a_kernel_prints_appears(capsys):
+    ts.triton.activate("sm_80")
+    printing_kernel[(1,)](np.array([3, 4], np.int32), BLOCK=2, num_warps=1)
+    said = capsys.readouterr().out
+    assert "value: 3" in said and "value: 4" in said and ts.triton.last.printed == said
+    with pytest.raises(ts.Fault, match="assertion `too large` failed"):
+        printing_kernel[(1,)](np.array([7, 8], np.int32), BLOCK=2, num_warps=1, debug=True)
+    assert "value: 7" in capsys.readouterr().out
+
+
 def test_do_bench_is_predicted_time():
     ts.triton.activate("sm_100a")
     x = np.ones(1 << 20, np.float32)
@@ -706,6 +722,9 @@ def test_settings_are_those_of_a_launch():
         assert (ts.triton.last.time > 0) == timed
         if "record" in settings:
             assert ts.triton.last.stats()["kernel"] == "twice_kernel"
+    ts.triton.activate("sm_80", strict=True, search=3)
+    add_kernel[(1,)](x, x, out := np.zeros(8, np.float32), 8, BLOCK=8)
+    assert (out == 2 * x).all() and ts.triton.last.time > 0
     ts.triton.activate("sm_80", device="h200")
     assert triton.runtime.driver.active.utils.get_device_properties(0)["multiprocessor_count"] == ts.device("h200")["processors"]
     twice_kernel[(1,)](x, 8, BLOCK=8)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import threading
 
-from . import _tilescope
+from . import _settings, _tilescope
 
 Pointer, Int, Unsigned, Size = ctypes.c_void_p, ctypes.c_int, ctypes.c_uint, ctypes.c_size_t
 
@@ -165,9 +165,13 @@ class Driver:
             run = self.module.launch(grid, block, values, entry=name, **words)
         except _tilescope.Error as error:
             if hasattr(error, "run"):
-                self.runs.append(error.run)
+                self._launched(error.run)
             raise
+        self._launched(run)
+
+    def _launched(self, run):
         self.runs.append(run)
+        _settings.show_printed(run)
 
 
 # Argument types of the functions; what they answer is an error's number.

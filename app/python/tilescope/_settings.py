@@ -1,6 +1,7 @@
 """What front ends share about launches: settings that they are told once, and what the results are called."""
 
 import re
+import sys
 
 from . import _tilescope
 
@@ -26,3 +27,10 @@ def name_outputs(run, names, order=()):
     run.outputs.clear()
     run.outputs.update({name: named[name] for name in order if name in named})
     run.outputs.update(named)
+
+
+def show_printed(run):
+    """What a kernel prints appears, as it does where a kernel runs on a GPU."""
+    if run.printed:
+        sys.stdout.write(run.printed)
+        sys.stdout.flush()

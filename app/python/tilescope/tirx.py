@@ -104,6 +104,7 @@ class Kernel:
         except (_tilescope.Fault, _tilescope.Hazard) as error:
             run, failed = error.run, error
         _settings.name_outputs(run, launch.names, [name for name, _ in self._parameters])
+        _settings.show_printed(run)
         self.last = run
         if failed:
             raise failed

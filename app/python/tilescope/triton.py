@@ -27,14 +27,15 @@ reports = []  # of all launches since activate()
 
 # What Triton compiles for, and the chip that is simulated where `device` names no other.
 TARGETS = {"sm_80": "a100", "sm_90a": "h200", "sm_100a": "b200"}
-SETTINGS = ("strict", "device", "schedule", "lazy", "numerics", "threads", "max_instructions", "suppressions", "record")
+SETTINGS = ("strict", "device", "schedule", "lazy", "numerics", "threads", "max_instructions", "suppressions", "record",
+            "search")
 
 
 def activate(target="sm_100a", **settings):
     """From now on Triton compiles for `target` (sm_80, sm_90a or sm_100a), and its kernels run on the simulator.
 
     settings: as ts.launch has them: strict, device, schedule, lazy, numerics, threads, max_instructions,
-    suppressions, record. Called again, it changes target and settings, and `reports` begin anew.
+    suppressions, record, search. Called again, it changes target and settings, and `reports` begin anew.
     Answers an object for `with`: at its end, what was active before is so again.
 
     ImportError: Triton is not installed. Error: there is no such target or setting.
@@ -147,6 +148,7 @@ class _Session:
             if "run" in locals():
                 last = run
                 _settings.name_outputs(run, names)
+                _settings.show_printed(run)
                 reports.extend(run.reports)
                 self.launches += 1
                 self.clock += run.time
