@@ -372,6 +372,8 @@ def _triton(thing):
 
 def _tvm(thing):
     name = type(thing).__name__
+    if name == "IntImm":
+        return int(thing.value)
     if name == "_LayoutSpec":  # S[...] + R[...], before it is one
         return _tvm(sys.modules[type(thing).__module__].TileLayout(thing))
     if name == "TileLayout":
@@ -412,7 +414,7 @@ def tirx_layout(layout):
     Error: it is none; it has an axis or a form that the language does not have.
     """
     made = _tvm(layout) if type(layout).__module__.partition(".")[0] == "tvm" else None
-    if made is None:
+    if not isinstance(made, _tilescope.TileLayout):
         raise Error(f"{layout!r} is no layout of TVM's: a TileLayout or a ComposeLayout is needed.")
     return made
 
