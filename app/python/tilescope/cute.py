@@ -19,6 +19,7 @@ from __future__ import annotations
 import contextlib
 import inspect
 import tempfile
+import threading
 
 from . import _cute_active, _cute_arguments, _cute_runtime, _ptx, _settings, _tilescope, _torch
 
@@ -33,7 +34,7 @@ SETTINGS = ("strict", "device", "schedule", "lazy", "numerics", "threads", "max_
             "search", "memory")
 
 _session = None
-_compiling = 0  # how deep in compile()
+_here = threading.local()  # .compiling: how deep in compile() this thread is
 
 # Names of cutlass.cute that later releases no longer have, and what they are called there.
 RENAMED = {"make_fragment": "make_rmem_tensor"}
@@ -143,7 +144,7 @@ class _Session:
         environment = CuTeDSL._get_dsl().envar
         self.arch, environment.arch = environment.arch, self.target
         _cute_active.answer_as(self.replace, self.settings["device"])
-        _cute_active.lead_here(self.replace, self.compile, lambda: _compiling > 0)
+        _cute_active.lead_here(self.replace, self.compile, lambda: getattr(_here, "compiling", 0) > 0)
 
     def end(self):
         from cutlass.cutlass_dsl import CuTeDSL
@@ -294,7 +295,6 @@ def _memory(given):
 def _prepared(cute, device):
     """While CuTeDSL compiles: names that older programs use are there, a host function that asks what the chip is hears
     of the simulated one, and TVM's way to pass arguments is off."""
-    global _compiling
     from cutlass.cutlass_dsl import CuTeDSL
     replace = _cute_active.Replaced()
     for name, now in RENAMED.items():
@@ -303,10 +303,10 @@ def _prepared(cute, device):
     _cute_active.answer_as(replace, device)
     environment = CuTeDSL._get_dsl().envar
     before, environment.enable_tvm_ffi = environment.enable_tvm_ffi, False
-    _compiling += 1
+    _here.compiling = getattr(_here, "compiling", 0) + 1
     try:
         yield
     finally:
-        _compiling -= 1
+        _here.compiling -= 1
         environment.enable_tvm_ffi = before
         replace.put_back()
