@@ -57,7 +57,10 @@ nb::object foreign(nb::handle object) {
   if (!PyUnicode_Check(module.ptr())) return {};
   const std::string_view name = text_in(module);
   const std::string_view package = name.substr(0, name.find('.'));
-  if (package != "cutlass" && package != "tensor_layouts" && package != "triton") return {};
+  if (package != "cutlass" && package != "tensor_layouts" && package != "triton" &&
+      package != "tvm") {
+    return {};
+  }
   nb::object found = nb::module_::import_("tilescope._foreign").attr("value")(object);
   return found.is_none() ? nb::object() : found;
 }

@@ -138,6 +138,30 @@ bool ModuleParser::alias() {
          cursor_.expect(';', "after an .alias");
 }
 
+namespace {
+
+// Compilers write a letter that is not ASCII by its bytes: "gr\303\266\303\237e.cu".
+std::string decoded_name(std::string_view written) {
+  std::string out;
+  const auto digit = [&](std::size_t at, char most) {
+    return at < written.size() && written[at] >= '0' && written[at] <= most;
+  };
+  for (std::size_t at = 0; at < written.size(); ++at) {
+    const bool is_byte =
+        written[at] == '\\' && digit(at + 1, '3') && digit(at + 2, '7') && digit(at + 3, '7');
+    if (!is_byte) {
+      out += written[at];
+      continue;
+    }
+    out += static_cast<char>((written[at + 1] - '0') * 64 + (written[at + 2] - '0') * 8 +
+                             (written[at + 3] - '0'));
+    at += 3;
+  }
+  return out;
+}
+
+}  // namespace
+
 // .file 1 "add.cu" [, timestamp, size]
 bool ModuleParser::debug_file() {
   std::uint64_t index = 0;
@@ -145,7 +169,11 @@ bool ModuleParser::debug_file() {
   const Token name = cursor_.peek();
   if (name.kind != Token::Kind::string) return cursor_.fail("expected a file name in quotes");
   cursor_.take();
-  module_.files[part_.first_file + static_cast<std::uint32_t>(index)] = name.text;
+  std::string_view file = name.text;
+  if (std::string decoded = decoded_name(file); decoded != file) {
+    file = *module_.decoded.emplace_back(std::make_shared<const std::string>(std::move(decoded)));
+  }
+  module_.files[part_.first_file + static_cast<std::uint32_t>(index)] = file;
   while (cursor_.accept(',')) {
     std::uint64_t ignored = 0;
     if (!cursor_.integer(ignored, "a number")) return false;

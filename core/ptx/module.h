@@ -105,6 +105,8 @@ struct Module {
   std::vector<FilePart> parts;              // at least one
   int address_size = 64;
   std::map<std::uint32_t, std::string_view> files;  // .file index "name"
+  // Of these names those that the text does not have as they are.
+  std::vector<std::shared_ptr<const std::string>> decoded;
   std::vector<Variable> variables;
   std::vector<Function> functions;
   std::vector<Alias> aliases;

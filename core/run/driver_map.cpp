@@ -25,15 +25,15 @@ std::optional<DriverMap> decode_driver_map(const std::array<std::byte, map_bytes
   const auto get = [&](std::size_t word, int low, int count) {
     return w[word] >> low & ((u64{1} << count) - 1);
   };
-  constexpr std::optional<DType> types[16] = {DType::u8,  DType::u16, DType::u32,  DType::i32,
-                                              DType::u64, DType::i64, DType::f16,  DType::f32,
-                                              DType::f32, DType::f64, DType::bf16, DType::u8};
+  constexpr std::optional<DType> types[16] = {
+      DType::u8,  DType::u16, DType::u32, DType::i32,  DType::u64, DType::i64, DType::f16,
+      DType::f32, DType::f32, DType::f64, DType::bf16, DType::u8,  DType::u8};
   const std::optional<DType> type = types[get(1, 7, 4)];
   const auto rank = static_cast<u32>(get(1, 4, 3)) + 1;
   const bool im2col = get(1, 0, 1);
-  if (!type || rank > most_map_dims || get(1, 1, 3) > 1 || get(1, 19, 2) || get(1, 22, 10) ||
-      get(1, 11, 2) == 3 || get(3, 48, 16) || get(6, 47, 9) || get(7, 42, 22) ||
-      (im2col ? rank < 3 : get(7, 32, 10)) || (get(1, 16, 1) && *type != DType::f32)) {
+  if (!type || rank > most_map_dims || get(1, 1, 3) > 1 || get(1, 22, 10) || get(1, 11, 2) == 3 ||
+      get(3, 48, 16) || get(6, 47, 9) || get(7, 42, 22) || (im2col ? rank < 3 : get(7, 32, 10)) ||
+      (get(1, 16, 1) && *type != DType::f32)) {
     return std::nullopt;
   }
   for (std::size_t i = 10; i < w.size(); ++i) {
@@ -45,11 +45,20 @@ std::optional<DriverMap> decode_driver_map(const std::array<std::byte, map_bytes
   m.dtype = *type;
   m.rank = rank;
   if (get(1, 7, 4) == 11) m.packing = MapPacking::b4x16;
+  if (get(1, 7, 4) == 12) m.packing = MapPacking::b4x16_p64;
   out.flushes = get(1, 7, 4) == 8;
   out.as_tf32 = get(1, 16, 1);
   out.promotion = static_cast<L2Promotion>(get(1, 17, 2));
   m.interleave = static_cast<MapInterleave>(get(1, 11, 2));
   m.swizzle = static_cast<MapSwizzle>(get(1, 13, 2));
+  // What the swizzle keeps together, where that is more than 16 bytes: as CuTeDSL 4.8 writes 1 and
+  // 3; 2 is what is left.
+  if (const u64 atom = get(1, 19, 2)) {
+    constexpr MapSwizzle wider[] = {MapSwizzle::none, MapSwizzle::bytes128_atom32,
+                                    MapSwizzle::bytes128_atom32_flip, MapSwizzle::bytes128_atom64};
+    if (m.swizzle != MapSwizzle::bytes128) return std::nullopt;
+    m.swizzle = wider[atom];
+  }
   m.nan_fill = get(1, 15, 1);
   for (u32 d = 0; d < rank; ++d) {
     m.dims[d] = get(4 + d / 2, static_cast<int>(d % 2 * 32), 32) + 1;

@@ -226,6 +226,15 @@ TEST(Body, WhatIsInlinedBelongsToTheUsersFile) {
   EXPECT_EQ(body->statements[2].caller_line, 91u);
 }
 
+TEST(Files, HaveTheirLettersBack) {
+  const Module m =
+      module_of(".file 1 \"gr\\303\\266\\303\\237e.cu\"\n.file 2 \"C:\\new\\7\\9.cu\"\n");
+  EXPECT_EQ(m.files.at(1), "gr\u00f6\u00dfe.cu");
+  EXPECT_EQ(m.files.at(2), "C:\\new\\7\\9.cu");
+  const Module copied = m;
+  EXPECT_EQ(copied.files.at(1), m.files.at(1));
+}
+
 TEST(Refusals, NameTheLineAndWhatStandsThere) {
   EXPECT_EQ(refusal("hello"),
             "test.ptx:1: expected a directive such as .entry or .global, found 'hello'");

@@ -914,3 +914,45 @@ def test_a_recorded_launch_has_a_timeline_and_steps():
         steps.forward()
     assert any(array.dtype == np.uint64 for array in steps.registers.values())  # addresses
     assert steps.back().where.line <= lines[1] and (out == x + y).all()
+
+
+@triton.jit
+def copied_by_descriptors(a, o, M, N, BM: tl.constexpr, BN: tl.constexpr):
+    from_a = tl.make_tensor_descriptor(a, [M, N], [N, 1], [BM, BN])
+    to_o = tl.make_tensor_descriptor(o, [M, N], [N, 1], [BM, BN])
+    to_o.store([0, 0], from_a.load([0, 0]))
+
+
+def test_descriptors_of_bytes_on_the_device():
+    a = np.arange(32 * 64, dtype=np.uint8).reshape(32, 64)
+    o = np.zeros_like(a)
+    with ts.triton.activate("sm_90a"):
+        copied_by_descriptors[(1,)](a, o, 32, 64, BM=32, BN=64)
+    assert (a == o).all()
+
+
+@triton.jit
+def product_in_f16(a, b, o):
+    r = tl.arange(0, 64)
+    at = r[:, None] * 64 + r[None, :]
+    tl.store(o + at, tl.dot(tl.load(a + at), tl.load(b + at), out_dtype=tl.float16))
+
+
+def test_half_an_accumulator_in_tensor_memory():
+    a = np.eye(64, dtype=np.float16)
+    o = np.zeros_like(a)
+    with ts.triton.activate("sm_100a"):
+        product_in_f16[(1,)](a, a, o)
+    assert (o == a).all()
+
+
+@triton.jit
+def ones_of_eight_bits(x):
+    tl.store(x + tl.arange(0, 16), tl.full([16], 1.0, tl.float32).to(tl.float8e4nv))
+
+
+def test_a_pair_of_which_one_is_nobodys():
+    x = np.zeros(16, np.uint8)
+    with ts.triton.activate("sm_100a"):
+        ones_of_eight_bits[(1,)](triton.reinterpret(x, tl.float8e4nv))
+        assert (x == 56).all() and not ts.triton.reports

@@ -102,5 +102,29 @@ TEST(DriverMap, BytesWithBitsThatNoMapHasAreNone) {
   }
 }
 
+// Bits 19 and 20 of the second word: seen in maps that CuTeDSL 4.8's host code writes for sm_100.
+TEST(DriverMap, SaysWhatASwizzleKeepsTogether) {
+  std::ifstream file(TILESCOPE_SOURCE_DIR "/tests/sim/h100_maps.tsv");
+  int rows = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with('#')) continue;
+    auto bytes = bytes_of(split(line, '\t')[11]);
+    const MapSwizzle plain = decode_driver_map(bytes)->fields.swizzle;
+    const auto with = [&](unsigned atom) {
+      bytes[10] = (bytes[10] & std::byte{0xe7}) | std::byte(atom << 3);
+      const auto map = decode_driver_map(bytes);
+      return map ? std::optional(map->fields.swizzle) : std::nullopt;
+    };
+    if (plain == MapSwizzle::bytes128) {
+      EXPECT_EQ(with(1), MapSwizzle::bytes128_atom32);
+      EXPECT_EQ(with(3), MapSwizzle::bytes128_atom64);
+      ++rows;
+    } else {
+      EXPECT_FALSE(with(1));
+    }
+  }
+  EXPECT_GE(rows, 5);
+}
+
 }  // namespace
 }  // namespace tilescope

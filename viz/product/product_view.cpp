@@ -217,9 +217,9 @@ void find_owners(ProductView& view) {
     const u32 packed = i.modifiers.has(ptx::Field::packing) ? 2 : 1;
     for (u32 r = 0; r < view.program->operands_of(i)[0].count; ++r) {
       for (u32 l = 0; l < 32; ++l) {
-        const sim::MovedCell at = sim::moved_cell(shape, l, r, split);
+        const sim::MovedCell at = sim::moved_cell(shape, l, r, split, packed);
         for (u32 half = 0; half < packed; ++half) {
-          const u32 lane = first.lane + at.row, column = first.column + at.column * packed + half;
+          const u32 lane = first.lane + at.row, column = first.column + at.column + half;
           if (lane < 128 && column < 512) {
             cells[lane * 512 + column] = static_cast<std::uint16_t>(load->warp * 32 + l);
           }

@@ -167,6 +167,7 @@ std::optional<std::string> replace_field(MapBits& bits, MapField field, std::uin
   if (zeros(bits)) {
     wide.magic = magic;
     wide.small.rank = 1;
+    wide.small.dtype = static_cast<std::uint8_t>(DType::u8);  // zeros mean that
   }
   if (wide.magic != magic) return std::nullopt;
   if (wide.small.im2col) return "tensormap.replace.tile changes no tensor map for im2col";

@@ -504,10 +504,38 @@ class Careful {
     return out;
   }
   // Between integers, cutting loses bytes; everything else mixes them.
+  static int bits_of_pair(ptx::Type type) {
+    switch (type) {
+      case ptx::Type::f16x2:
+      case ptx::Type::bf16x2:
+        return 16;
+      case ptx::Type::e4m3x2:
+      case ptx::Type::e5m2x2:
+      case ptx::Type::e2m3x2:
+      case ptx::Type::e3m2x2:
+      case ptx::Type::ue8m0x2:
+      case ptx::Type::s2f6x2:
+        return 8;
+      case ptx::Type::e2m1x2:
+        return 4;
+      default:
+        return 0;
+    }
+  }
   std::uint64_t converted(int lane) const {
     const std::uint64_t all = ~std::uint64_t{0};
     const auto is_integer = [](ptx::Type t) { return ptx::class_of(t) != ptx::Class::floating; };
     const ptx::Type to = i_.modifiers.type(), from = i_.modifiers.type2();
+    if (const int half = bits_of_pair(to)) {  // each of two numbers from its own
+      const std::uint64_t lower = (std::uint64_t{1} << half) - 1, upper = lower << half;
+      if (i_.count == 3 && from == ptx::Type::f32) {
+        return (any(o_[1], lane) ? upper : 0) | (any(o_[2], lane) ? lower : 0);
+      }
+      if (const int other = bits_of_pair(from); other && i_.count == 2) {
+        const std::uint64_t a = of(o_[1], lane), below = (std::uint64_t{1} << other) - 1;
+        return (a & below << other ? upper : 0) | (a & below ? lower : 0);
+      }
+    }
     if (i_.count > 2) {  // two numbers, or what is packed on top of others
       for (std::uint32_t k = 1; k < i_.count; ++k) {
         if (any(o_[k], lane)) return all;

@@ -22,19 +22,21 @@ enum class MoveShape : std::uint8_t { none, lanes_32x32b, x64, x128, x256, split
 struct MovedCell {
   std::uint32_t row = 0, column = 0;
 };
+// `each`: columns for a register, 2 with .pack::16b and .unpack::16b, of which this is the first;
+// the split counts columns as they are (9.7.16.8.3).
 constexpr MovedCell moved_cell(MoveShape shape, std::uint32_t l, std::uint32_t r,
-                               std::uint32_t split) {
+                               std::uint32_t split, std::uint32_t each) {
   switch (shape) {
     case MoveShape::x64:
-      return {l / 4 + 8 * (l % 2), l / 2 % 2 + 2 * r};
+      return {l / 4 + 8 * (l % 2), (l / 2 % 2 + 2 * r) * each};
     case MoveShape::x128:
-      return {l / 4 + 8 * (r % 2), l % 4 + 4 * (r / 2)};
+      return {l / 4 + 8 * (r % 2), (l % 4 + 4 * (r / 2)) * each};
     case MoveShape::x256:
-      return {l / 4 + 8 * (r / 2 % 2), r % 2 + 2 * (l % 4) + 8 * (r / 4)};
+      return {l / 4 + 8 * (r / 2 % 2), (r % 2 + 2 * (l % 4) + 8 * (r / 4)) * each};
     case MoveShape::split:
-      return {l % 16, r + (l < 16 ? 0 : split)};
+      return {l % 16, r * each + (l < 16 ? 0 : split)};
     default:
-      return {l, r};
+      return {l, r * each};
   }
 }
 
@@ -46,11 +48,11 @@ struct Mover {
 inline std::optional<Mover> mover_of(const ptx::Program& program, const ptx::Instruction& i,
                                      std::uint32_t row, std::uint32_t column, std::uint32_t split) {
   const auto shape = static_cast<MoveShape>(i.modifiers[ptx::Field::cells]);
-  if (i.modifiers.has(ptx::Field::packing)) column /= 2;
+  const std::uint32_t each = i.modifiers.has(ptx::Field::packing) ? 2 : 1;
   for (std::uint32_t r = 0; r < program.operands_of(i)[0].count; ++r) {
     for (std::uint32_t l = 0; l < 32; ++l) {
-      const MovedCell at = moved_cell(shape, l, r, split);
-      if (at.row == row && at.column == column) return Mover{l, r};
+      const MovedCell at = moved_cell(shape, l, r, split, each);
+      if (at.row == row && column - at.column < each) return Mover{l, r};
     }
   }
   return {};

@@ -45,6 +45,7 @@ u32 columns_of(MoveShape shape, u32 registers) {
 struct Move {
   MoveShape shape = MoveShape::none;
   bool packed = false;
+  u32 each() const { return packed ? 2 : 1; }  // columns of a register
   u32 lane = 0, column = 0, split = 0, registers = 0;
 
   std::vector<CellRange> ranges() const {
@@ -159,13 +160,13 @@ bool prepare(Core& x, const Code& c, bool store, Move& move) {
 u32 taken(const TensorMemory& memory, const Move& move, MovedCell at) {
   const u32* row = memory.row(move.lane + at.row) + move.column;
   if (!move.packed) return row[at.column];
-  return (row[2 * at.column] & 0xffff) | row[2 * at.column + 1] << 16;
+  return (row[at.column] & 0xffff) | row[at.column + 1] << 16;
 }
 
 u8 undefined_of(const TensorMemory& memory, const Move& move, MovedCell at) {
   const u32 lane = move.lane + at.row;
   if (!move.packed) return memory.undefined(lane, move.column + at.column);
-  const u32 first = move.column + 2 * at.column;
+  const u32 first = move.column + at.column;
   return static_cast<u8>((memory.undefined(lane, first) & 3) |
                          (memory.undefined(lane, first + 1) & 3) << 2);
 }
@@ -225,11 +226,11 @@ void reduce(Core& x, const Code& c, const Move& move) {
   u32 value[lanes];
   u8 undefined[lanes], any = 0;
   for (u32 l = 0; l < lanes; ++l) {
-    const MovedCell first = moved_cell(move.shape, l, 0, move.split);
+    const MovedCell first = moved_cell(move.shape, l, 0, move.split, move.each());
     value[l] = extreme.of(taken(memory, move, first));
     undefined[l] = undefined_of(memory, move, first);
     for (u32 r = 1; r < move.registers; ++r) {
-      const MovedCell at = moved_cell(move.shape, l, r, move.split);
+      const MovedCell at = moved_cell(move.shape, l, r, move.split, move.each());
       value[l] = extreme.of(value[l], extreme.of(taken(memory, move, at)));
       undefined[l] |= undefined_of(memory, move, at);
     }
@@ -254,13 +255,13 @@ Flow load(Core& x, const Code& c, Mask m) {
     u32 value[lanes];
     u8 undefined[lanes], any = 0;
     for (u32 l = 0; l < lanes; ++l) {
-      const MovedCell at = moved_cell(move.shape, l, r, move.split);
+      const MovedCell at = moved_cell(move.shape, l, r, move.split, move.each());
       value[l] = taken(memory, move, at);
       undefined[l] = undefined_of(memory, move, at);
       any |= undefined[l];
     }
     std::memcpy(x.bank[0] + d, value, sizeof value);
-    const MovedCell first = moved_cell(move.shape, 0, r, move.split);
+    const MovedCell first = moved_cell(move.shape, 0, r, move.split, move.each());
     const TensorAddress place{move.lane + first.row, move.column + first.column};
     if (any || has_undefined(x, d, 4)) mark_register(x, d, undefined, place);
   }
@@ -277,11 +278,10 @@ void put(TensorMemory& memory, const Move& move, MovedCell at, u32 value, u8 und
     return;
   }
   // The upper halves mean nothing then.
-  row[2 * at.column] = value & 0xffff;
-  row[2 * at.column + 1] = value >> 16;
-  memory.set_undefined(lane, move.column + 2 * at.column, static_cast<u8>((undefined & 3) | 0xc));
-  memory.set_undefined(lane, move.column + 2 * at.column + 1,
-                       static_cast<u8>(undefined >> 2 | 0xc));
+  row[at.column] = value & 0xffff;
+  row[at.column + 1] = value >> 16;
+  memory.set_undefined(lane, move.column + at.column, static_cast<u8>((undefined & 3) | 0xc));
+  memory.set_undefined(lane, move.column + at.column + 1, static_cast<u8>(undefined >> 2 | 0xc));
 }
 
 Flow store(Core& x, const Code& c, Mask m) {
@@ -297,7 +297,7 @@ Flow store(Core& x, const Code& c, Mask m) {
     for (u32 l = 0; l < lanes; ++l) {
       u8 undefined = 0;
       for (u32 k = 0; hidden && k < 4; ++k) undefined |= hidden[l * 4 + k] ? 1u << k : 0u;
-      put(memory, move, moved_cell(move.shape, l, r, move.split), value[l], undefined);
+      put(memory, move, moved_cell(move.shape, l, r, move.split, move.each()), value[l], undefined);
     }
   }
   return Flow::next;
