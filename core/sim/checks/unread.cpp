@@ -148,6 +148,26 @@ std::vector<bool> unread_waits(const ptx::Program& program) {
   return out;
 }
 
+std::vector<bool> unread_atomics(const ptx::Program& program) {
+  std::vector<bool> out(program.code.size(), false);
+  bool any = false;
+  for (std::size_t pc = 0; pc < out.size(); ++pc) {
+    const Op op = program.code[pc].op;
+    any = (out[pc] = op == Op::atom || op == Op::red) || any;
+  }
+  if (!any) return out;
+  std::vector<bool> read(program.registers.size(), false);
+  for (const ptx::Instruction& i : program.code) {
+    ptx::each_read(program, i, [&](std::uint32_t reg) { read[reg] = true; });
+  }
+  for (std::size_t pc = 0; pc < out.size(); ++pc) {
+    if (!out[pc]) continue;
+    ptx::each_written(program, program.code[pc],
+                      [&](std::uint32_t reg) { out[pc] = out[pc] && !read[reg]; });
+  }
+  return out;
+}
+
 bool may_be_overtaken(Model& machine, std::uint32_t pc) {
   if (!machine.global_watch.watches_proxies()) return false;
   const auto [known, fresh] = machine.told_before_use.try_emplace(pc, false);

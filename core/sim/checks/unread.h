@@ -27,6 +27,8 @@ bool tells_before_use(const ptx::Program& program, std::uint32_t pc);
 // The instructions that test or wait for a phase of an mbarrier and whose answer nothing reads
 // before the predicate is written again: who goes on behind one knows nothing. By instruction.
 std::vector<bool> unread_waits(const ptx::Program& program);
+// The atomics whose answer no instruction reads, as red has none. By instruction.
+std::vector<bool> unread_atomics(const ptx::Program& program);
 // tells_before_use() of the program at hand, where there are copies that could overtake such a
 // load.
 bool may_be_overtaken(Model& machine, std::uint32_t pc);

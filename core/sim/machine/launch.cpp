@@ -358,6 +358,7 @@ void begin(Model& m, DeviceMemory& memory, std::vector<std::byte> parameters) {
   watch_written(m);
   if (m.options.logs_order) begin_log(m);
   m.unread_waits = unread_waits(m.program());
+  m.unread_atomics = unread_atomics(m.program());
 }
 
 }  // namespace

@@ -330,12 +330,13 @@ u64 key_of(const Block& owner, u64 offset) {
 // What an access that synchronises tells others, and is told, at `flag` (8.8, "Release and acquire
 // patterns"). A write ends what was told there before it; an atomic passes on what reaches it.
 void meet_at(Observer& me, Token& flag, u64 place, Shadow::Kind kind, const ptx::Instruction& i,
-             Scope scope, Deed by) {
+             Scope scope, Deed by, bool unread) {
   constexpr std::uint8_t acquire = 3, release = 4, acq_rel = 5;  // words of Field::order
   const std::uint8_t order = i.modifiers[ptx::Field::order];
   const bool atomic = kind == Shadow::Kind::atomic;
-  // red reads nothing that its thread could act on.
-  if (kind == Shadow::Kind::read || (atomic && i.op != ptx::Op::red)) {
+  // red reads nothing that its thread could act on, and ptxas makes one of an atom whose answer
+  // nobody reads.
+  if (kind == Shadow::Kind::read || (atomic && !unread)) {
     if (order == acquire || order == acq_rel) {
       me.acquire(flag, scope, by, place);
       me.presume_met();  // one of them may have released what another one acquires
@@ -565,7 +566,7 @@ void watch_access(Core& x, const Code& c, Shadow::Kind kind, Region& region, Mas
       Token& flag = shared ? owner.order.flags[offsets[lane]] : x.machine->flags[address];
       const Deed by = deed(x, lane, access.mask);
       if (kind != Shadow::Kind::read && by.lanes != ~0u) x.machine->lanes_tell = true;
-      meet_at(observer(x), flag, place, kind, i, access.scope, by);
+      meet_at(observer(x), flag, place, kind, i, access.scope, by, x.machine->unread_atomics[x.pc]);
       if (asked == Asked::found) log();  // now it has seen who wrote that
     }
   }

@@ -90,6 +90,17 @@ void VectorClock::join(const VectorClock& other) {
     rows_ = other.rows_;
     return;
   }
+  if (other.rows_.size() == 1) {
+    const Row& one = other.rows_.front();
+    const auto at = std::lower_bound(rows_.begin(), rows_.end(), one.block,
+                                     [](const Row& r, u32 b) { return r.block < b; });
+    if (at == rows_.end() || at->block != one.block) {
+      rows_.insert(at, one);
+    } else {
+      at->seen.join(one.seen, false);
+    }
+    return;
+  }
   // Its own row a warp writes at each of its releases: to share that costs more than it saves where
   // there are few others.
   const bool shares = other.rows_.size() > few;
