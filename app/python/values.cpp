@@ -179,7 +179,7 @@ Layout("(16,?{div=8}):(1,16)")
             if (!one.scalar()) refuse(fmt::format("{} is no single number.", about(number)));
             new (self) Int(one.leaf[0]);
           },
-          nb::arg("number").none(),
+          nb::arg("number"),
           "Of the language's text, such as \"?\", \"?{div=16}\" or \"1@0\", or of a number.")
       .def(
           "__eq__",

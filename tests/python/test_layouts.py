@@ -221,7 +221,7 @@ def test_copies_and_pickles(text):
 
 
 @pytest.mark.parametrize(
-    "call", [ts.Layout, ts.Int, ts.draw, ts.Tensor, ts.TensorMap, ts.Module, lambda none: ts.launch(none, 1, 32)]
+    "call", [ts.Layout, ts.draw, ts.Tensor, ts.TensorMap, ts.Module, lambda none: ts.launch(none, 1, 32)]
 )
 def test_none_is_refused_with_a_sentence(call):
     with pytest.raises(ts.Error, match=r"\w+ .*[.?]"):

@@ -196,14 +196,13 @@ void watch_operation(Core& x, int lane, Block& block, AsyncOperation& o) {
                    conflict_of(*x.machine, who, pass.other(), pass.at()));
     return true;
   };
-  const auto look_at_lanes = [&](const Range& r, bool writes) {
-    Shadow::LaneRace race;
-    if (&block != x.block || !is_of_one_lane(x) ||
-        !block.order.shared.find_other_lane(who, static_cast<std::uint32_t>(lane), writes, r.begin,
-                                            r.end, race)) {
-      return;
-    }
-    tell_other_lane(x, {&block, nullptr}, o, writes, r.begin, r.end, race);
+  // Before it is noted, and told where nothing else is: other warps tell of the same gap.
+  const auto other_lane = [&](const Range& r, bool writes) {
+    std::optional<Shadow::LaneRace> out(std::in_place);
+    const bool found = &block == x.block && is_of_one_lane(x) &&
+                       block.order.shared.find_other_lane(who, static_cast<std::uint32_t>(lane),
+                                                          writes, r.begin, r.end, *out);
+    return found ? out : std::nullopt;
   };
   const auto tell_untold = [&](const Range& r, const Conflict& c, bool reads) {
     x.reports->hazard(x, lane, "missing_proxy_fence", c.other.pc, [&] {
@@ -232,19 +231,21 @@ void watch_operation(Core& x, int lane, Block& block, AsyncOperation& o) {
   const ptx::Op op = x.machine->program().code[x.pc].op;
   const bool generic = op == ptx::Op::st || op == ptx::Op::red;
   for (const Range& r : o.writes) {
-    look_at_lanes(r, true);
+    const auto near = other_lane(r, true);
     Conflict c;
     Conflict unread;
     const bool untold = !generic && find_untold(*x.machine, block, who, r.begin, r.end, c);
     const bool is_unread = !generic && find_unread(*x.machine, block, who, r.begin, r.end, unread);
     const bool races = pass_over(r, o.work->adds ? Shadow::Kind::atomic : Shadow::Kind::write);
+    if (near && !races) tell_other_lane(x, {&block, nullptr}, o, true, r.begin, r.end, *near);
     if (untold && !races) tell_untold(r, c, false);
     if (is_unread && !races) tell_unread(x, lane, block, o, r, unread);
   }
   for (const Range& r : o.reads) {
-    look_at_lanes(r, false);
+    const auto near = other_lane(r, false);
     Conflict c;
     if (pass_over(r, Shadow::Kind::read)) continue;
+    if (near) tell_other_lane(x, {&block, nullptr}, o, false, r.begin, r.end, *near);
     if (find_untold(*x.machine, block, who, r.begin, r.end, c)) tell_untold(r, c, true);
   }
 }
@@ -288,14 +289,14 @@ void watch_operation(Core& x, int lane, Region& region, AsyncOperation& o) {
   });
   if (x.machine->order_log && use == GlobalUse::reads) {
     o.work->pieces(o, [&](const GlobalRange& piece) {
-      const bool copied =
-          accesses.any_writer(piece.begin - region.base(), piece.end - region.base(),
-                              [&](std::uint64_t, std::uint64_t, const Shadow::Touch& written) {
-                                if (!written.async || written.home.block == who.home().block) return false;
+      const bool copied = accesses.any_writer(
+          piece.begin - region.base(), piece.end - region.base(),
+          [&](std::uint64_t, std::uint64_t, const Shadow::Touch& written) {
+            if (!written.async || written.home.block == who.home().block) return false;
             const Completions& all = x.machine->completions;
             return all.in_flight(written.operation) ||
                    !who.is_told_of_global(all.on(written.operation), all.epoch(written.operation));
-                              });
+          });
       if (copied) {
         x.machine->order_log->blind(
             "a bulk copy reads global memory that another CTA's bulk copy wrote, and which fences "

@@ -10,7 +10,7 @@ namespace {
 using u32 = std::uint32_t;
 
 constexpr std::size_t most_relied = 16, most_own_fences = 1024, most_taken = 32, most_of_some = 64,
-                      most_told_by_some = 64, most_fenced = 64;
+                      most_told_by_some = 64, most_fenced = 64, most_parts = 32;
 
 // Larger each time, in whichever machine.
 std::uint64_t next_stamp() {
@@ -42,16 +42,15 @@ Doubt doubt_of(const Released& part, Home home, Scope scope) {
 
 Released& Token::part(Home home, Scope scope, Doubt doubt, Deed by) {
   stamp = next_stamp();
+  const bool many = scope >= Scope::gpu && parts.size() >= most_parts;
   for (Released& p : parts) {
     if (p.scope != scope || p.doubt != doubt) continue;
-    const bool near = same(p.home, home);
-    if (scope < Scope::gpu ? !near : p.by.pc != by.pc) continue;
-    p.mixed |= !near;
+    if (p.mixed ? !many || p.by.pc != by.pc : !same(p.home, home)) continue;
     p.by = by;
     p.stamp = stamp;
     return p;
   }
-  parts.push_back({{}, home, false, scope, doubt, by, stamp});
+  parts.push_back({{}, home, many, scope, doubt, by, stamp});
   return parts.back();
 }
 

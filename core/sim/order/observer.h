@@ -83,11 +83,11 @@ enum class Doubt : std::uint8_t {
 };
 
 // What one has put into a token; or several, of different homes, by one instruction in a scope that
-// includes all of them.
+// includes all of them, where very many did.
 struct Released {
   View view;
   Home home;                 // of the first
-  bool mixed = false;        // others are of other blocks
+  bool mixed = false;        // of several
   Scope scope = Scope::cta;  // how far it reaches
   Doubt doubt = Doubt::none;
   Deed by;
