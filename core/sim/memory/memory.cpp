@@ -85,8 +85,16 @@ std::uint8_t Region::undefined_bits_at(std::uint64_t offset) const {
 }
 
 bool Region::any_undefined(std::uint64_t offset, std::uint64_t bytes) const {
-  for (std::uint64_t i = offset; i < offset + bytes; ++i) {
-    if (is_undefined(i)) return true;
+  if (undefined_.empty()) return false;
+  const std::uint64_t end = offset + bytes;
+  for (std::uint64_t i = offset; i < end;) {
+    if (i % 8 == 0 && end - i >= 8 && undefined_[i / 8] == 0) {
+      i += 8;
+    } else if (is_undefined(i)) {
+      return true;
+    } else {
+      ++i;
+    }
   }
   return false;
 }
@@ -96,6 +104,16 @@ Writer Region::writer(std::uint64_t offset) const {
   const std::uint64_t grain = offset >> grain_shift_;
   const auto& page = writers_[grain / page_grains];
   return page.empty() ? Writer{} : Writer{page[grain % page_grains]};
+}
+
+Region::Stretch Region::next_written(std::uint64_t offset) const {
+  const std::uint64_t page_bytes = std::uint64_t{page_grains} << grain_shift_;
+  const auto page = [&](std::uint64_t at) { return at * page_bytes; };
+  std::uint64_t first = offset / page_bytes;
+  while (first < writers_.size() && writers_[first].empty()) ++first;
+  std::uint64_t last = first;
+  while (last < writers_.size() && !writers_[last].empty()) ++last;
+  return {std::min(size(), std::max(offset, page(first))), std::min(size(), page(last))};
 }
 
 void Region::note_undefined(std::uint64_t offset, std::uint64_t bytes,

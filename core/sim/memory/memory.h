@@ -121,6 +121,12 @@ class Region {
   // had: a debug build makes an object so, field by field.
   std::uint8_t undefined_bits_at(std::uint64_t offset) const;
   Writer writer(std::uint64_t offset) const;
+  // The first bytes at or behind `offset` that may have a writer, by pages: all others have none.
+  // Both are size() where there are no more.
+  struct Stretch {
+    std::uint64_t begin = 0, end = 0;
+  };
+  Stretch next_written(std::uint64_t offset) const;
   // Who of the launches before left these bytes undefined although it wrote them: "launch 3
   // (scale), by the st.global at ...". Held until somebody defines them; empty: nobody is known.
   void note_undefined(std::uint64_t offset, std::uint64_t bytes,

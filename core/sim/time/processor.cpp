@@ -1,6 +1,7 @@
 #include "core/sim/time/processor.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace tilescope::sim {
 namespace {
@@ -48,33 +49,39 @@ void Level1::drop(std::uint64_t line, std::uint32_t sectors) {
 
 void Level2::add(std::uint64_t base, std::uint64_t bytes, bool warm) {
   const std::uint64_t first = base / line_bytes, end = (base + bytes + line_bytes - 1) / line_bytes;
-  parts_.push_back({first, warm, std::vector<std::uint64_t>(end - first, warm ? 16 + 15 : 0),
-                    std::vector<double>(end - first)});
+  Part part;
+  part.first = first, part.lines = end - first, part.warm = warm;
+  part.pages.resize((part.lines + page_lines - 1) / page_lines);
+  parts_.push_back(std::move(part));
 }
 
 std::uint32_t Level2::fetch(std::uint64_t line, std::uint32_t sectors, double*& arrives) {
   arrives = nullptr;
-  const auto holds = [&](const Part& p) {
-    return line >= p.first && line - p.first < p.used.size();
-  };
+  const auto holds = [&](const Part& p) { return line >= p.first && line - p.first < p.lines; };
   if (last_ >= parts_.size() || !holds(parts_[last_])) {
     last_ = static_cast<std::size_t>(std::find_if(parts_.begin(), parts_.end(), holds) -
                                      parts_.begin());
     if (last_ == parts_.size()) return sectors;
   }
-  std::uint64_t& used = parts_[last_].used[line - parts_[last_].first];
-  arrives = &parts_[last_].arrives[line - parts_[last_].first];
-  const bool there = used && come_ - used / 16 < lines_;
+  Part& part = parts_[last_];
+  const std::uint64_t at = line - part.first;
+  std::vector<Line>& page = part.pages[at / page_lines];
+  if (page.empty()) page.assign(page_lines, {part.warm ? std::uint64_t{16 + 15} : 0, 0});
+  Line& own = page[at % page_lines];
+  arrives = &own.arrives;
+  const bool there = own.used && come_ - own.used / 16 < lines_;
   if (!there) ++come_;
-  const auto had = there ? static_cast<std::uint32_t>(used % 16) : 0u;
-  used = come_ * 16 + (had | sectors);
+  const auto had = there ? static_cast<std::uint32_t>(own.used % 16) : 0u;
+  own.used = come_ * 16 + (had | sectors);
   return had & sectors;
 }
 
 std::optional<double> Level2::came(std::size_t part, std::uint64_t line) const {
   const Part& p = parts_[part];
-  if (line < p.first || line - p.first >= p.used.size()) return {};
-  const double at = p.arrives[line - p.first];
+  if (line < p.first || line - p.first >= p.lines) return {};
+  const std::uint64_t own = line - p.first;
+  const std::vector<Line>& page = p.pages[own / page_lines];
+  const double at = page.empty() ? 0 : page[own % page_lines].arrives;
   if (at > 0) return at;
   if (p.warm) return 0;
   return {};

@@ -58,12 +58,18 @@ class Level2 {
   bool overflowed() const { return come_ > lines_ + 1; }
 
  private:
-  struct Part {
-    std::uint64_t first = 0;  // line
-    bool warm = false;
+  struct Line {
     // How many lines had come when it was last used, 16 times (0: never), and its sectors.
-    std::vector<std::uint64_t> used;
-    std::vector<double> arrives;  // when it comes from memory
+    std::uint64_t used = 0;
+    double arrives = 0;  // when it comes from memory
+  };
+  // Lines are there from the first use of one of their page on: a launch costs what it reads, and
+  // not what memory it could read.
+  static constexpr std::uint64_t page_lines = 1024;
+  struct Part {
+    std::uint64_t first = 0, lines = 0;
+    bool warm = false;
+    std::vector<std::vector<Line>> pages;  // empty until used
   };
   std::vector<Part> parts_;
   std::size_t last_ = 0;
