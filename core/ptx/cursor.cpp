@@ -259,13 +259,25 @@ bool Cursor::initialiser(Variable& out) {
   return true;
 }
 
+bool Cursor::attributes() {
+  if (!expect('(', "after .attribute")) return false;
+  if (!accept(".managed")) {
+    return fail(fmt::format("'{}' is not understood as an .attribute of a variable: .managed is",
+                            peek().text));
+  }
+  declared_.managed = true;
+  return expect(')', "at the end of .attribute");
+}
+
 bool Cursor::variable(Variable& out) {
   declared_ = {};
   bool aligned = false;
   for (; peek().kind == Token::Kind::dotted; take()) {
-    const std::string_view text = peek().text;
-    if (text == ".align") {
-      take();
+    while (peek().is(".align") || peek().is(".attribute")) {
+      if (take().text == ".attribute") {
+        if (!attributes()) return false;
+        continue;
+      }
       std::uint64_t value = 0;
       if (!integer(value, "an alignment")) return false;
       if (value == 0 || value > 4096 || (value & (value - 1))) {
@@ -273,15 +285,13 @@ bool Cursor::variable(Variable& out) {
       }
       declared_.align = static_cast<std::uint32_t>(value);
       aligned = true;
-      if (peek().kind != Token::Kind::dotted) break;
     }
+    if (peek().kind != Token::Kind::dotted) break;
     const std::string_view next = peek().text;
     if (next == ".v2") {
       declared_.elements = 2;
     } else if (next == ".v4") {
       declared_.elements = 4;
-    } else if (next == ".attribute") {
-      return fail(".attribute of a variable is not understood");
     } else if (Type type = type_named(next.substr(1)); type != Type::none && type != Type::pred) {
       declared_.type = type;
       take();
@@ -301,6 +311,7 @@ bool Cursor::further_variable(Variable& out) {
   out.line = peek().line;
   out.type = declared_.type;
   out.align = declared_.align;
+  out.managed = declared_.managed;
   std::uint64_t elements = declared_.elements;
   bool open = false;
   if (!word(out.name, "the name of a variable") || !extents(out, elements, open)) return false;

@@ -69,7 +69,9 @@ class Cursor {
     Type type = Type::b8;
     std::uint32_t align = 1;
     std::uint64_t elements = 1;  // of a vector
+    bool managed = false;
   };
+  bool attributes();      // of a variable (5.4.8)
   Declared declared_;     // the last variable
   bool wrapped_ = false;  // somewhere in a constant expression
   int depth_ = 0;         // of brackets inside constants and initialisers: bounded, so text cannot

@@ -424,13 +424,13 @@ bool Decoder::run() {
 }
 
 Outcome<Program> decode(std::shared_ptr<const Module> module, const Function& entry,
-                        std::uint64_t variables) {
+                        std::uint64_t variables, bool meets) {
   Outcome<std::vector<Reached>> functions = reach(*module, entry);
   if (!functions.ok()) return functions.error();
   Program program;
   program.module = std::move(module);
   program.entry = entry;
-  Decoder decoder(program, *functions, nullptr, variables);
+  Decoder decoder(program, *functions, nullptr, variables, meets);
   if (!decoder.run()) return decoder.error();
   measure_stack(program);
   find_blocks(program);

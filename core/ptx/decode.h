@@ -31,8 +31,9 @@ class Decoder {
  public:
   // With `all`, every refusal goes there, and decoding goes on behind it.
   Decoder(Program& program, const std::vector<Reached>& functions,
-          std::vector<Error>* all = nullptr, std::uint64_t variables = variables_base)
-      : program_(program), functions_(functions), all_(all), variables_(variables) {}
+          std::vector<Error>* all = nullptr, std::uint64_t variables = variables_base,
+          bool meets = true)
+      : program_(program), functions_(functions), all_(all), variables_(variables), meets_(meets) {}
   bool run();
   const Error& error() const { return error_; }
 
@@ -140,6 +141,7 @@ class Decoder {
   std::size_t routine_ = 0;  // the function that is being decoded
   std::vector<Error>* all_ = nullptr;
   std::uint64_t variables_ = variables_base;  // where those of the module lie
+  bool meets_ = true;                         // the grid may wait for itself
   Error error_;
   std::vector<Names> module_names_;   // of each of Module::parts
   std::vector<FunctionNames> names_;  // of functions_

@@ -44,6 +44,7 @@ struct Variable {
   std::uint32_t align = 1;
   std::uint64_t bytes = 0;
   Linkage linkage = Linkage::internal;
+  bool managed = false;          // the host may have it, too (5.4.8, .attribute(.managed))
   std::uint32_t part = 0;        // of Module::parts
   std::vector<Initial> initial;  // one an element, from the front; the rest is zero
   std::uint32_t line = 0;

@@ -139,7 +139,7 @@ bool Decoder::name(const Statement& s, const OperandRule& rule, Type type, const
       if (bits_of(type) != 32) {
         return fail(s, fmt::format("'{}' has 32 bits, but {} is needed", w.name, name_of(type)));
       }
-      const std::uint64_t at = module_names_[0].at(grid_workspace_name).address;
+      const std::uint64_t at = meets_ ? module_names_[0].at(grid_workspace_name).address : 0;
       out = constant(type, meaning.index ? at & 0xffffffff : at >> 32);
       return true;
     }

@@ -249,8 +249,10 @@ Outcome<std::vector<Placed>> place_variables(const Module& module, std::uint64_t
 // types, control flow, places.
 // Errors name the line and show the text: an opcode or a form that is not understood, an operand
 // that does not fit, a name that is not declared.
+// `meets`: it is for cooperative launches, whose grid may wait for itself; else a grid finds no
+// place to do so, as a driver gives none (measured on an H200: cooperative groups then traps).
 Outcome<Program> decode(std::shared_ptr<const Module> module, const Function& entry,
-                        std::uint64_t variables = variables_base);
+                        std::uint64_t variables = variables_base, bool meets = true);
 
 // The same for who only looks: all that decode() would refuse, in the entry and in what it calls,
 // and of the program what was understood: instructions and their operands, and what lies in memory.
