@@ -112,10 +112,11 @@ const ptx::Placed* Module::variable(std::string_view name) const {
 
 Outcome<std::shared_ptr<const Image>> Module::image(const ptx::Function& entry,
                                                     const Options& options, std::uint32_t cluster) {
-  const Key key{&entry, cluster, options.capability >= 90, options.plain_handlers};
+  const Key key{&entry, cluster, options.capability >= 90, options.plain_handlers,
+                options.cooperative};
   std::shared_ptr<const Image>& known = images_[key];
   if (known) return known;
-  Outcome<ptx::Program> program = ptx::decode(module_, entry, base_);
+  Outcome<ptx::Program> program = ptx::decode(module_, entry, base_, key.cooperative);
   if (!program.ok()) return program.error();
   // PTX for sm_80 that the driver compiles for an H100 finds its shared memory where one for sm_90
   // does (measured).

@@ -61,6 +61,7 @@ class Module {
     std::uint32_t cluster = 1;
     bool system_shared = false;  // the block's shared memory begins behind the system's
     bool plain = false;          // handlers
+    bool cooperative = true;
     auto operator<=>(const Key&) const = default;
   };
   std::map<Key, std::shared_ptr<const Image>> images_;
