@@ -169,7 +169,10 @@ bool DeviceMemory::fill(std::uint64_t address, std::uint64_t count, std::uint32_
   if (bytes == 0) return true;
   if (count > ~std::uint64_t{0} / width || !holds(address, bytes)) return false;
   std::vector<std::byte> values(bytes);
-  for (std::uint64_t i = 0; i < count; ++i) std::memcpy(&values[i * width], &value, width);
+  std::memcpy(values.data(), &value, width);
+  for (std::uint64_t done = width; done < bytes; done *= 2) {
+    std::memcpy(values.data() + done, values.data(), std::min(done, bytes - done));
+  }
   return copy_in(address, values.data(), bytes);
 }
 
