@@ -242,7 +242,9 @@ std::string handles_in_memory(const CapturedLaunch& c) {
 
 }  // namespace
 
-std::vector<const sim::Region*> reachable(const CapturedLaunch& c) {
+namespace {
+
+std::set<const sim::Region*> all_reachable(const CapturedLaunch& c) {
   std::set<const sim::Region*> known;
   std::vector<const sim::Region*> open;
   const auto reach = [&](std::uint64_t address) {
@@ -257,6 +259,20 @@ std::vector<const sim::Region*> reachable(const CapturedLaunch& c) {
     open.pop_back();
     each_word(region->data(), region->size(), reach);
   }
+  return known;
+}
+
+// What kernels have allocated: a launch file knows of none.
+bool reaches_heap(const CapturedLaunch& c) {
+  const std::set<const sim::Region*> known = all_reachable(c);
+  return std::any_of(known.begin(), known.end(),
+                     [](const sim::Region* r) { return r->name() == ptx::heap_name; });
+}
+
+}  // namespace
+
+std::vector<const sim::Region*> reachable(const CapturedLaunch& c) {
+  const std::set<const sim::Region*> known = all_reachable(c);
   std::vector<const sim::Region*> out;
   for (const sim::Region& region : c.memory.regions()) {
     if (known.count(&region) && region.kind() == sim::Region::Kind::buffer) out.push_back(&region);
@@ -265,6 +281,13 @@ std::vector<const sim::Region*> reachable(const CapturedLaunch& c) {
 }
 
 std::optional<Error> write_capture(const std::string& folder, const CapturedLaunch& c) {
+  if (reaches_heap(c)) {
+    return Error{ErrorKind::unsupported,
+                 fmt::format("{} was not written: the launch can reach what kernels have allocated "
+                             "(malloc, new), of which a launch file knows nothing.",
+                             folder),
+                 folder};
+  }
   std::error_code failed;
   std::filesystem::create_directories(folder, failed);
   if (failed) {
