@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <fstream>
 
@@ -146,6 +147,20 @@ std::optional<int> SocketServer::serve(pid_t child) {
     const pid_t ended = ::waitpid(child, &status, WNOHANG);
     if (ended == child) return status;
     if (ended < 0 && errno != EINTR) return 0;
+  }
+}
+
+bool SocketServer::serve_others(int milliseconds) {
+  const auto begun = std::chrono::steady_clock::now();
+  for (;;) {
+    pid_t ended = 0;
+    while ((ended = ::waitpid(-1, nullptr, WNOHANG)) > 0) {
+    }
+    if (ended < 0 && errno == ECHILD) return true;
+    const auto passed = std::chrono::steady_clock::now() - begun;
+    const bool late = passed > std::chrono::milliseconds(milliseconds);
+    if ((late && connections_.empty()) || interrupted()) return false;
+    answer_some(look);
   }
 }
 

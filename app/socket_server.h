@@ -37,6 +37,10 @@ class SocketServer {
   // Answers until this child has ended: its status, as waitpid() has it; or nothing where the user
   // interrupted.
   std::optional<int> serve(pid_t child);
+  // Afterwards, of processes that it left behind, which are this one's children now: answers them
+  // until they have ended. True: they have; false: some go on that have asked nothing for so many
+  // milliseconds, or the user interrupted.
+  bool serve_others(int milliseconds);
   // One more process, over a socket that is connected already.
   void add(int socket);
   // What is there to be read, of all of them; waits so many milliseconds for it.
