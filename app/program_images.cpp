@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <regex>
 #include <span>
 #include <utility>
 
@@ -61,9 +62,20 @@ std::optional<std::string> newest_ptx(std::vector<FatbinEntry> entries,
   return {};
 }
 
+constexpr int newest_version = 9;  // of PTX, without what is behind its point
+
+// Of a text of PTX; nothing: it is none.
+std::optional<int> version_of(std::string_view ptx) {
+  static const std::regex form(R"((^|\s)\.version\s+(\d{1,4})\.)");
+  std::cmatch found;
+  if (!std::regex_search(ptx.data(), ptx.data() + ptx.size(), found, form)) return {};
+  return std::stoi(found[2]);
+}
+
 // The PTX of one image: a text, or what a fat binary has; nothing, and why.
 std::optional<std::string> image_text(std::string_view image, const DeviceDescription& device,
-                                      std::string& name, std::string& wrong, bool& is_ptx) {
+                                      std::string& name, ReadImages& out) {
+  std::string& wrong = out.wrong;
   if (image.substr(0, elf_bytes) == elf_magic) {
     FatbinEntry code;
     code.kind = FatbinEntry::Kind::machine_code;
@@ -71,12 +83,24 @@ std::optional<std::string> image_text(std::string_view image, const DeviceDescri
   }
   if (fatbin_bytes(bytes_of(image)) == 0) {
     std::string text(image);
+    const std::optional<int> version = version_of(text);
+    if (!version) {
+      out.is_nothing = true;
+      wrong = "this is no PTX: there is no .version directive";
+      return {};
+    }
+    if (*version > newest_version) {
+      out.is_new = true;
+      wrong = fmt::format("PTX of version {}.x is not known.", *version);
+      return {};
+    }
     const Outcome<std::string> target = target_for(device, text);
     if (target) return text;
     wrong = for_another_chip(target.error(), text);
-    is_ptx = true;
+    out.is_ptx = true;
     return {};
   }
+  out.is_text = false;
   Outcome<std::vector<FatbinEntry>> entries = read_fatbin(bytes_of(image), name);
   if (!entries) {
     wrong = entries.error().sentence;
@@ -90,9 +114,10 @@ std::optional<std::string> image_text(std::string_view image, const DeviceDescri
 ReadImages read_images(const std::vector<std::string_view>& images, const DeviceDescription& device,
                        const std::function<std::string()>& next_name) {
   ReadImages out;
+  out.is_text = true;
   for (const std::string_view image : images) {
     std::string name = next_name();
-    std::optional<std::string> text = image_text(image, device, name, out.wrong, out.is_ptx);
+    std::optional<std::string> text = image_text(image, device, name, out);
     if (!text) continue;
     if (!out.program) {
       out.program = Program{std::move(name), std::move(*text)};

@@ -16,6 +16,9 @@ struct ReadImages {
   std::optional<Program> program;  // those that are linked with each other
   std::string wrong;               // a sentence, where there is none
   bool is_ptx = false;             // and it is PTX that the device does not run
+  bool is_nothing = false;         // and it is neither PTX nor anything else
+  bool is_new = false;             // and it is PTX of a version that nobody knows
+  bool is_text = false;            // all were PTX by itself, which a driver compiles at once
 };
 
 // Each image is PTX, a fat binary, or machine code, of which its first bytes are enough. Of a fat

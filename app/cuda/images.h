@@ -20,6 +20,13 @@ struct Wrapper {
   const void* const* linked;
 };
 
+// What cuLinkComplete makes, as one piece of bytes that can be kept and copied: `count` images,
+// each with its number of bytes (64 bits) before it.
+struct Linked {
+  std::uint32_t magic, count;
+};
+inline constexpr std::uint32_t linked_magic = 0x4b4e4c54;
+
 inline constexpr std::uint32_t wrapper_magic = 0x466243b1, fatbin_magic = 0xBA55ED50;
 inline constexpr std::uint32_t elf_magic = 0x464c457f;
 
@@ -42,7 +49,19 @@ inline std::string_view image_at(const void* from) {
   return {text, std::strlen(text)};
 }
 
+inline std::vector<std::string_view> linked_at(const void* from) {
+  std::vector<std::string_view> out;
+  std::size_t at = sizeof(Linked);
+  for (auto left = word_at<Linked>(from).count; left; --left) {
+    const auto bytes = static_cast<std::size_t>(word_at<std::uint64_t>(from, at));
+    out.emplace_back(static_cast<const char*>(from) + at + sizeof(std::uint64_t), bytes);
+    at += sizeof(std::uint64_t) + bytes;
+  }
+  return out;
+}
+
 inline std::vector<std::string_view> images_at(const void* from) {
+  if (word_at<std::uint32_t>(from) == linked_magic) return linked_at(from);
   if (word_at<std::uint32_t>(from) != wrapper_magic) return several_texts(image_at(from));
   const auto wrapper = word_at<Wrapper>(from);
   std::vector<std::string_view> out;
