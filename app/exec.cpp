@@ -1,6 +1,7 @@
 // tilescope exec [OPTIONS] -- PROGRAM ARGS...
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -98,6 +99,12 @@ std::optional<Error> read_options(Options& options) {
                     "fourth.",
                     options.launches));
   }
+  const auto choose = [&](std::string_view option, const std::string& what) {
+    if (what.empty()) return;
+    exec.chosen += fmt::format("{}{} {}", exec.chosen.empty() ? "" : " ", option, what);
+  };
+  choose("--kernel", options.kernel);
+  choose("--launches", options.launches);
   if (options.most && *options.most < 1) {
     return wrong(
         fmt::format("--max-instructions {}: a number from 1 on; without it there is no "
@@ -215,16 +222,51 @@ void open_failing(const Options& options, const ExecServer& server, Terminal& te
   }
 }
 
+// What would silence all that was told.
+std::string rules_of(const ExecServer& server) {
+  std::vector<Report> all;
+  for (const auto& program : server.programs()) {
+    const auto& reports = program->device().reports();
+    all.insert(all.end(), reports.begin(), reports.end());
+  }
+  return rules_for(all);
+}
+
+// What is not known of what the program and those that it started did; empty: all is.
+std::string unknown_text(const Options& options, const ExecServer& server, bool others_ended) {
+  for (const auto& program : server.programs()) {
+    if (!program->is_lost()) continue;
+    return fmt::format(
+        "{} closed its connection to the device while it ran, as who closes files that are not its "
+        "own does: what it asked for afterwards is not known.",
+        program->program());
+  }
+  for (const auto& program : server.programs()) {
+    if (const std::string& undone = program->device().undone(); !undone.empty()) return undone;
+  }
+  if (others_ended) return "";
+  return fmt::format(
+      "Processes that {} started go on after its end, and are not waited for: what they do on the "
+      "device is not known.",
+      options.words[0]);
+}
+
 // What is said when the program has ended, and with which code.
-int finish(const Options& options, const ExecServer& server, int status, Terminal& terminal) {
+int finish(const Options& options, const ExecServer& server, int status, bool others_ended,
+           Terminal& terminal) {
   bool failed = false;
+  const std::string unknown = unknown_text(options, server, others_ended);
   for (const auto& program : server.programs()) {
     const SimulatedDevice& device = program->device();
-    failed = failed || device.faulted() || (options.exec.strict && device.hazardous());
+    failed = failed || (device.faulted() && device.undone().empty()) ||
+             (options.exec.strict && device.hazardous());
     if (device.launches() > 0 && !terminal.json()) {
       terminal.say(device.summary() + figures_text(device));
     }
   }
+  // Not on stdout, which is the program's; names stay as a rule must have them.
+  if (options.exec.telling.writes_rules && !terminal.json())
+    fmt::print(stderr, "{}", rules_of(server));
   const std::optional<Error> unwritten = write_records(options, server, terminal);
   if (server.programs().empty()) {
     terminal.say(fmt::format(
@@ -236,12 +278,14 @@ int finish(const Options& options, const ExecServer& server, int status, Termina
   if (!ended.empty()) terminal.say(ended);
   // What a program makes of launches that were ended early is no verdict.
   const int code = failed                   ? exit_code(ErrorKind::fault)
+                   : !unknown.empty()       ? exit_code(ErrorKind::unsupported)
                    : unwritten              ? exit_code(unwritten->kind)
                    : options.exec.estimates ? 0
                                             : own;
   if (unwritten && !(terminal.json() && !failed)) {
     terminal.say("tilescope: " + unwritten->sentence);
   }
+  if (!unknown.empty()) terminal.say("tilescope: " + unknown);
   if (terminal.json()) {
     nlohmann::ordered_json programs = nlohmann::ordered_json::array();
     for (const auto& program : server.programs()) programs.push_back(to_json(*program));
@@ -252,6 +296,8 @@ int finish(const Options& options, const ExecServer& server, int status, Termina
       document["error"] = {{"kind", report ? name_of(report->weight) : "fault"},
                            {"sentence", report ? report->sentence : "A launch did not end."},
                            {"where", report ? text(report->site) : ""}};
+    } else if (!unknown.empty()) {
+      document["error"] = to_json(Error{ErrorKind::unsupported, unknown, ""});
     } else if (unwritten) {
       document["error"] = to_json(*unwritten);
     } else if (code != 0) {
@@ -261,6 +307,7 @@ int finish(const Options& options, const ExecServer& server, int status, Termina
     }
     document["program_exit"] = own;
     document["programs"] = std::move(programs);
+    if (options.exec.telling.writes_rules) document["suppressions"] = rules_of(server);
     terminal.document(std::move(document));
   }
   return code;
@@ -290,6 +337,7 @@ int exec(Options options, Terminal& terminal) {
     plan.variables.emplace_back("CUPY_ACCELERATORS", "");
   }
   plan.stdout_is_ours = options.json;
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const Outcome<pid_t> child = start(plan);
   if (!child) return terminal.fail(child.error());
   const std::optional<int> status = (*server)->serve(*child);
@@ -298,7 +346,17 @@ int exec(Options options, Terminal& terminal) {
     return terminal.fail(
         {ErrorKind::interrupted, fmt::format("{} was interrupted.", options.words[0]), ""});
   }
-  const int code = finish(options, **server, *status, terminal);
+  // Whoever the program leaves behind is a child of this process, and so is the verdict on it.
+  constexpr int soon = 50, patience = 3000;
+  bool others_ended = (*server)->serve_others(soon);
+  if (!others_ended && !interrupted()) {
+    terminal.say(
+        fmt::format("tilescope: {} has ended, and processes that it started go on: they "
+                    "are waited for.",
+                    options.words[0]));
+    others_ended = (*server)->serve_others(patience);
+  }
+  const int code = finish(options, **server, *status, others_ended, terminal);
   if (options.gui) open_failing(options, **server, terminal);
   return code;
 }
@@ -315,8 +373,10 @@ Action define_exec(CommandOptions& app) {
                  "(default b200)")
       .type_name("NAME|F.toml");
   app.add_flag("--strict", options->exec.strict, "a hazard is a failure: exit 3");
-  app.add_option("--kernel", options->kernel,
-                 "checks and times kernels whose names match alone; all others run as well")
+  app.add_option(
+         "--kernel", options->kernel,
+         "checks and times kernels whose names, mangled or not, match alone; all others run "
+         "as well")
       .type_name("REGEX");
   app.add_option("--launches", options->launches,
                  "checks and times these launches alone, counted from 1: 3:5 is the third and the "
@@ -374,7 +434,7 @@ Action define_exec(CommandOptions& app) {
                  "silences the hazards and notes that a file of rules names; may repeat")
       .type_name("F.toml");
   app.add_flag("--generate-suppressions", options->exec.telling.writes_rules,
-               "prints a rule for each hazard and note that is told");
+               "prints a rule for each hazard and note that is told, at the end, to stderr");
   app.add_flag("--quiet", options->exec.quiet, "no line for each launch");
   app.add_flag("--verbose", options->exec.telling.verbose, "every report in full");
   app.add_flag("--json", options->json,

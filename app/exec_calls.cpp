@@ -6,6 +6,8 @@
 #include <chrono>
 #include <utility>
 
+#include "core/run/fit_launch.h"
+
 namespace tilescope {
 namespace {
 
@@ -39,20 +41,28 @@ ExecCalls::Row ExecCalls::row_of(wire::Call call) {
       return {&ExecCalls::hello, true};
     case Call::missing:
       return {&ExecCalls::missing, true};
+    case Call::lost:
+      return {&ExecCalls::lost, true};
     case Call::device_name:
       return {&ExecCalls::device_name, true};
     case Call::device_attribute:
       return {&ExecCalls::device_attribute, true};
     case Call::device_memory:
       return {&ExecCalls::device_memory, true};
-    case Call::context_reset:
-      return {&ExecCalls::context_reset, true};
+    case Call::context_current:
+      return {&ExecCalls::context_current, true};
+    case Call::context_end:
+      return {&ExecCalls::context_end, true};
     case Call::synchronize:
       return {&ExecCalls::synchronize};
+    case Call::printed:
+      return {&ExecCalls::printed, true};
     case Call::module_load:
       return {&ExecCalls::module_load};
     case Call::module_unload:
       return {&ExecCalls::module_unload};
+    case Call::link_check:
+      return {&ExecCalls::link_check};
     case Call::module_function:
       return {&ExecCalls::module_function};
     case Call::module_functions:
@@ -167,6 +177,11 @@ DriverResult ExecCalls::missing(wire::Reader& in, CallAnswer&) {
   return DriverResult::success;
 }
 
+DriverResult ExecCalls::lost(wire::Reader&, CallAnswer&) {
+  lost_ = true;
+  return DriverResult::success;
+}
+
 DriverResult ExecCalls::is_missing(const std::string& name) {
   if (std::find(missed_.begin(), missed_.end(), name) == missed_.end()) {
     missed_.push_back(name);
@@ -191,20 +206,63 @@ DriverResult ExecCalls::no_room(std::uint64_t bytes) {
   return DriverResult::out_of_memory;
 }
 
-// All that the program had there goes with the process.
-DriverResult ExecCalls::context_reset(wire::Reader&, CallAnswer&) {
+// ---- contexts -----------------------------------------------------------------------------------
+
+DriverResult ExecCalls::context_current(wire::Reader& in, CallAnswer&) {
+  context_ = in.get<std::uint64_t>();
   return DriverResult::success;
+}
+
+// What it made ends with it; of what is the program's, variables begin anew.
+DriverResult ExecCalls::context_end(wire::Reader& in, CallAnswer& answer) {
+  const auto ended = in.get<std::uint64_t>();
+  answer.out.put_text(device_.take_printed());
+  const auto is_its = [&](const auto& each) { return each.second.context == ended; };
+  for (const auto& [address, context] : owners_) {
+    if (context != ended) continue;
+    shared_.erase(address);
+    device_.memory().release(address);
+  }
+  std::erase_if(owners_, [&](const auto& each) { return each.second == ended; });
+  std::vector<SimulatedDevice::Handle> modules;
+  for (const auto& [handle, facts] : module_facts_) {
+    if (facts.context == ended) modules.push_back(handle);
+    for (const sim::Region& region : facts.variables) {
+      if (sim::Region* const now = device_.memory().find(region.base())) *now = region;
+      const auto shared = shared_.find(region.base());
+      if (shared != shared_.end()) shared->second->set(region.data());
+    }
+  }
+  for (const SimulatedDevice::Handle module : modules) unload(module);
+  for (const auto& [handle, stream] : streams_) {
+    if (stream.context == ended) device_.order().remove_stream(handle);
+  }
+  std::erase_if(streams_, is_its);
+  std::erase_if(events_, is_its);
+  for (const auto& [handle, array] : arrays_) {
+    if (array.context == ended) device_.memory().release(array.address);
+  }
+  std::erase_if(arrays_, is_its);
+  return DriverResult::success;
+}
+
+ExecCalls::Context ExecCalls::context_of(std::uint64_t stream) const {
+  const auto found = streams_.find(stream);
+  return found == streams_.end() || !found->second.context ? context_ : found->second.context;
 }
 
 // ---- launches -----------------------------------------------------------------------------------
 
-DriverResult ExecCalls::launch(wire::Reader& in, CallAnswer&) {
+DriverResult ExecCalls::launch(wire::Reader& in, CallAnswer& answer) {
   const auto how = in.get<wire::Launch>();
   const std::string_view parameters = in.text();
   if (in.failed()) return DriverResult::invalid_value;
   const Function* const f = function(how.function);
   const auto on = stream(how.stream);
   if (!f || !on) return DriverResult::invalid_handle;
+  const Context owner = module_facts_[f->module].context;
+  if (owner && owner != context_of(*on)) return DriverResult::invalid_handle;
+  answer.out.put_text(device_.take_printed());
   const auto dim = [](const std::uint32_t(&d)[3]) { return Dim3{d[0], d[1], d[2]}; };
   SimulatedDevice::Request request;
   request.module = f->module;
@@ -218,6 +276,10 @@ DriverResult ExecCalls::launch(wire::Reader& in, CallAnswer&) {
   request.cooperative = how.cooperative;
   request.begins_early = how.programmatic;
   if (request.grid.count() == 0 || request.block.count() == 0) return DriverResult::invalid_value;
+  if (const std::string wrong = wrong_cluster(*f, request); !wrong.empty()) {
+    terminal_.say(fmt::format("tilescope: {} was not launched: {}", request.entry, wrong));
+    return DriverResult::invalid_cluster_size;
+  }
   const std::uint64_t fixed = how.dynamic_shared ? shared_bytes(*f) : 0;
   const auto asked = f->attributes.find(function_attribute::max_dynamic_shared);
   const std::uint64_t most = std::max<std::uint64_t>(
@@ -244,6 +306,32 @@ DriverResult ExecCalls::launch(wire::Reader& in, CallAnswer&) {
   shared_to_host();
   // As on a chip: the launch was taken, and what comes behind it learns that it failed.
   return device_.faulted() ? DriverResult::success : result;
+}
+
+std::string ExecCalls::wrong_cluster(const Function& f,
+                                     const SimulatedDevice::Request& request) const {
+  Launch how;
+  how.cluster = request.cluster;
+  const Dim3 size = cluster_of(*f.entry, how);
+  const auto& own = f.entry->required_cluster;
+  if (own[0] && size != Dim3{own[0], std::max(own[1], 1u), std::max(own[2], 1u)}) {
+    return fmt::format("its clusters are of {} CTAs, and the launch has {}.",
+                       text(Dim3{own[0], std::max(own[1], 1u), std::max(own[2], 1u)}), text(size));
+  }
+  if (request.grid.x % size.x || request.grid.y % size.y || request.grid.z % size.z) {
+    return fmt::format("a grid of {} is no multiple of clusters of {}.", text(request.grid),
+                       text(size));
+  }
+  if (size.count() <= largest_cluster(f)) return "";
+  return fmt::format(
+      "clusters of {} CTAs are larger than {}. More than 8, up to 16, are asked for with "
+      "cudaFuncSetAttribute (cudaFuncAttributeNonPortableClusterSizeAllowed).",
+      size.count(), largest_cluster(f));
+}
+
+DriverResult ExecCalls::printed(wire::Reader&, CallAnswer& answer) {
+  answer.out.put_text(device_.take_printed());
+  return device_.failed();
 }
 
 DriverResult ExecCalls::synchronize(wire::Reader& in, CallAnswer& answer) {
@@ -288,7 +376,7 @@ DriverResult ExecCalls::stream_create(wire::Reader& in, CallAnswer& answer) {
   const auto priority = in.get<std::int32_t>();
   if (flags > non_blocking && flags != wire::graph_lane) return DriverResult::invalid_value;
   const std::uint64_t handle = new_handle();
-  streams_[handle].blocking = flags == 0;
+  streams_[handle] = {flags == 0, context_};
   device_.order().add_stream(handle, flags == 0);
   if (flags == wire::graph_lane) device_.name_lane(handle, priority);
   answer.out.put(handle);
@@ -308,6 +396,7 @@ DriverResult ExecCalls::event_create(wire::Reader& in, CallAnswer& answer) {
   const auto flags = in.get<std::uint32_t>();
   const std::uint64_t handle = new_handle();
   events_[handle].timed = !(flags & disable_timing);
+  events_[handle].context = context_;
   answer.out.put(handle);
   return DriverResult::success;
 }
@@ -321,6 +410,7 @@ DriverResult ExecCalls::event_record(wire::Reader& in, CallAnswer&) {
   const auto event = events_.find(in.get<std::uint64_t>());
   const auto on = stream(in.get<std::uint64_t>());
   if (event == events_.end() || !on) return DriverResult::invalid_handle;
+  if (event->second.context != context_of(*on)) return DriverResult::invalid_handle;
   order(*on);
   event->second.time = device_.time_of(*on);
   event->second.told = wall_time_ ? now() : *event->second.time;

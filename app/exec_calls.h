@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "app/cuda/wire.h"
+#include "app/program_images.h"
 #include "app/simulated_device.h"
 #include "app/terminal.h"
 
@@ -61,6 +62,7 @@ class SharedMemory {
   SharedMemory& operator=(const SharedMemory&) = delete;
 
   int file() const { return file_; }
+  void set(const std::byte* from);  // all of it
   // What the host has changed goes to the device, and what the device has, to the host.
   void to_device(sim::DeviceMemory& memory) const;
   void to_host(const sim::DeviceMemory& memory) const;
@@ -86,6 +88,8 @@ class ExecCalls {
 
   const SimulatedDevice& device() const { return device_; }
   const std::string& program() const { return program_; }
+  // A connection of its process was closed while it ran: what it asked for since is not known.
+  bool is_lost() const { return lost_; }
 
  private:
   using Handler = DriverResult (ExecCalls::*)(wire::Reader& in, CallAnswer& answer);
@@ -95,6 +99,13 @@ class ExecCalls {
   };
   static Row row_of(wire::Call call);
 
+  // Who made it, and with whom it ends; 0: the program.
+  using Context = std::uint64_t;
+  struct ModuleFacts {
+    Context context = 0;
+    std::vector<sim::Region> variables;  // of the program's, as they were loaded: each context's
+                                         // begin so
+  };
   struct Function {
     SimulatedDevice::Handle module = 0;
     const ptx::Function* entry = nullptr;
@@ -104,9 +115,11 @@ class ExecCalls {
     std::optional<double> time;  // nothing: not recorded
     double told = 0;             // what it says: that, or the host's (--time wall)
     bool timed = true;           // may be asked for
+    Context context = 0;
   };
   struct Stream {
     bool blocking = true;  // works before and behind the default stream
+    Context context = 0;
   };
   struct Physical {
     std::uint64_t bytes = 0;
@@ -118,6 +131,7 @@ class ExecCalls {
   struct Array {
     wire::Array how;
     std::uint64_t address = 0;
+    Context context = 0;
   };
   struct Mapping {
     std::uint64_t bytes = 0, memory = 0;
@@ -127,8 +141,11 @@ class ExecCalls {
   // exec_calls.cpp
   DriverResult hello(wire::Reader& in, CallAnswer& answer);
   DriverResult missing(wire::Reader& in, CallAnswer& answer);
-  DriverResult context_reset(wire::Reader& in, CallAnswer& answer);
+  DriverResult lost(wire::Reader& in, CallAnswer& answer);
+  DriverResult context_current(wire::Reader& in, CallAnswer& answer);
+  DriverResult context_end(wire::Reader& in, CallAnswer& answer);
   DriverResult synchronize(wire::Reader& in, CallAnswer& answer);
+  DriverResult printed(wire::Reader& in, CallAnswer& answer);
   DriverResult launch(wire::Reader& in, CallAnswer& answer);
   DriverResult stream_create(wire::Reader& in, CallAnswer& answer);
   DriverResult stream_destroy(wire::Reader& in, CallAnswer& answer);
@@ -142,6 +159,7 @@ class ExecCalls {
   // exec_modules.cpp
   DriverResult module_load(wire::Reader& in, CallAnswer& answer);
   DriverResult module_unload(wire::Reader& in, CallAnswer& answer);
+  DriverResult link_check(wire::Reader& in, CallAnswer& answer);
   DriverResult module_function(wire::Reader& in, CallAnswer& answer);
   DriverResult module_functions(wire::Reader& in, CallAnswer& answer);
   DriverResult module_variable(wire::Reader& in, CallAnswer& answer);
@@ -191,14 +209,28 @@ class ExecCalls {
   DriverResult device_attribute(wire::Reader& in, CallAnswer& answer);
   DriverResult device_memory(wire::Reader& in, CallAnswer& answer);
 
+  // What a driver's compiler objects to in a text that it compiles when it is loaded.
+  struct Objection {
+    DriverResult result = DriverResult::success;
+    std::string sentence;
+  };
+  Objection look_at(sim::Module& module, bool all);
+  ReadImages read(const std::vector<std::string_view>& images);
   // Said once; the answer.
   DriverResult is_missing(const std::string& name);
   // Out of memory, which programs are known not to look at: told once.
   DriverResult no_room(std::uint64_t bytes);
   std::uint64_t new_handle() { return next_++; }
   Function* function(std::uint64_t handle);
+  // Whose a stream is: of a default stream the one that is current.
+  Context context_of(std::uint64_t stream) const;
+  void unload(SimulatedDevice::Handle module);
   // Static shared memory of an entry, bytes; nothing where it cannot be decoded.
   std::uint64_t shared_bytes(const Function& function);
+  std::uint64_t largest_cluster(const Function& function) const;  // CTAs
+  // What a driver refuses of them; empty: nothing.
+  std::string wrong_cluster(const Function& function,
+                            const SimulatedDevice::Request& request) const;
   int blocks_of_sm(const Function& function, std::uint64_t threads, std::uint64_t dynamic_shared);
   // The stream by the handle that a program uses for it; nothing: there is none.
   std::optional<std::uint64_t> stream(std::uint64_t handle);
@@ -214,6 +246,9 @@ class ExecCalls {
   std::string program_;
   Terminal& terminal_;
   bool wall_time_ = false;
+  Context context_ = 0;                      // that is current
+  std::map<std::uint64_t, Context> owners_;  // of memory, by its address
+  std::map<SimulatedDevice::Handle, ModuleFacts> module_facts_;
   std::uint64_t next_ = 0x1000;  // above the streams that always are
   std::map<std::uint64_t, Function> functions_;
   std::map<std::uint64_t, Stream> streams_;
@@ -225,7 +260,7 @@ class ExecCalls {
   std::map<std::uint64_t, Array> arrays_;
   std::map<std::uint64_t, wire::Texture> textures_;  // and surfaces, by what kernels get
   std::vector<std::string> missed_;                  // names that were told
-  bool told_no_room_ = false;
+  bool told_no_room_ = false, lost_ = false;
   int modules_ = 0, allocations_ = 0;
   std::set<std::string> refused_;  // why modules were: said once
 };

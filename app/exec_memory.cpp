@@ -56,6 +56,10 @@ std::unique_ptr<SharedMemory> SharedMemory::make(std::uint64_t address, std::uin
   return out;
 }
 
+void SharedMemory::set(const std::byte* from) {
+  std::memcpy(bytes_, from, size_);
+}
+
 SharedMemory::~SharedMemory() {
   if (bytes_) ::munmap(bytes_, size_);
   if (file_ >= 0) ::close(file_);
@@ -80,7 +84,7 @@ void SharedMemory::to_device(sim::DeviceMemory& memory) const {
   for (Extent there = pages_from(0); there.begin < size_; there = pages_from(there.end)) {
     for (std::uint64_t at = there.begin; at < there.end; at += page_bytes) {
       const std::uint64_t n = std::min(page_bytes, size_ - at);
-      if (std::memcmp(region->data() + at, bytes_ + at, n) != 0 || region->any_undefined(at, n)) {
+      if (region->any_undefined(at, n) || std::memcmp(region->data() + at, bytes_ + at, n) != 0) {
         memory.copy_in(address_ + at, bytes_ + at, n);
       }
     }
@@ -88,17 +92,22 @@ void SharedMemory::to_device(sim::DeviceMemory& memory) const {
   }
 }
 
+// Only a launch writes here while the host waits, and it is known where.
 void SharedMemory::to_host(const sim::DeviceMemory& memory) const {
   static constexpr std::byte zeros[page_bytes] = {};
   const sim::Region* const region = memory.find(address_);
   if (!region) return;
   Extent there = pages_from(0);
-  for (std::uint64_t at = 0; at < size_; at += page_bytes) {
-    const std::uint64_t n = std::min(page_bytes, size_ - at);
-    if (at >= there.end && there.end < size_) there = pages_from(at);
-    const std::byte* const now = at >= there.begin ? bytes_ + at : zeros;
-    if (std::memcmp(region->data() + at, now, n) != 0) {
-      std::memcpy(bytes_ + at, region->data() + at, n);
+  for (auto written = region->next_written(0); written.begin < written.end;
+       written = region->next_written(written.end)) {
+    for (std::uint64_t at = written.begin / page_bytes * page_bytes; at < written.end;
+         at += page_bytes) {
+      const std::uint64_t n = std::min(page_bytes, size_ - at);
+      if (at >= there.end && there.end < size_) there = pages_from(at);
+      const std::byte* const now = at >= there.begin ? bytes_ + at : zeros;
+      if (std::memcmp(region->data() + at, now, n) != 0) {
+        std::memcpy(bytes_ + at, region->data() + at, n);
+      }
     }
   }
 }
@@ -134,6 +143,7 @@ DriverResult ExecCalls::allocate(wire::Reader& in, CallAnswer& answer) {
   }
   if (!address) return no_room(bytes);
   memory.find(*address)->about = "device memory";
+  owners_[*address] = context_;
   answer.out.put(*address);
   return DriverResult::success;
 }
@@ -167,6 +177,7 @@ DriverResult ExecCalls::allocate_host(wire::Reader& in, CallAnswer& answer) {
   answer.out.put(address);
   answer.file = block->file();
   shared_[address] = std::move(block);
+  owners_[address] = context_;
   return DriverResult::success;
 }
 
@@ -176,6 +187,7 @@ DriverResult ExecCalls::release(wire::Reader& in, CallAnswer&) {
   if (in.get<bool>()) device_.order().host_waited_for_all();
   if (mapped_.count(address)) return DriverResult::invalid_value;  // it is unmapped
   shared_.erase(address);
+  owners_.erase(address);
   return device_.memory().release(address) ? DriverResult::success : DriverResult::invalid_value;
 }
 
@@ -197,7 +209,7 @@ void ExecCalls::use(std::uint64_t stream, const char* what, const Rows& rows,
 
 // ---- copies -------------------------------------------------------------------------------------
 
-DriverResult ExecCalls::copy_in(wire::Reader& in, CallAnswer&) {
+DriverResult ExecCalls::copy_in(wire::Reader& in, CallAnswer& answer) {
   const auto to = in.get<Rows>();
   const auto on = stream(in.get<std::uint64_t>());
   const bool waits = in.get<bool>();
@@ -216,6 +228,7 @@ DriverResult ExecCalls::copy_in(wire::Reader& in, CallAnswer&) {
   use(*on, "a copy from the host", to, to.bytes, true);
   device_.did(*on, device_.time_of(*on), "copy from the host", bytes.size());
   if (waits) device_.order().host_waited_for_stream(*on);
+  if (waits) answer.out.put_text(device_.take_printed());
   return DriverResult::success;
 }
 
@@ -242,7 +255,7 @@ DriverResult ExecCalls::copy_out(wire::Reader& in, CallAnswer& answer) {
     }
   }
   if (waits) device_.order().host_waited_for_stream(*on);
-  answer.out.put_text(out).put_text(device_.take_printed());
+  answer.out.put_text(out).put_text(waits ? device_.take_printed() : std::string());
   return DriverResult::success;
 }
 

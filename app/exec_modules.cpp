@@ -6,6 +6,7 @@
 
 #include "app/exec_calls.h"
 #include "app/program_images.h"
+#include "core/ptx/targets.h"
 #include "core/sim/machine/machine.h"
 
 namespace tilescope {
@@ -21,17 +22,66 @@ std::int32_t capability_of(std::string_view target) {
   return value;
 }
 
+DriverResult result_of(const ReadImages& read) {
+  return read.is_nothing ? DriverResult::invalid_image
+         : read.is_new   ? DriverResult::unsupported_ptx_version
+         : read.is_ptx   ? DriverResult::invalid_ptx
+                         : DriverResult::no_binary_for_gpu;
+}
+
+// What is wrong with PTX, and no compiler takes: by what the decoder says of it (core/ptx). What
+// the simulator alone does not know is no mistake: it is told where it is launched.
+enum class Mistake { none, wrong, unresolved };
+Mistake mistake_in(std::string_view sentence) {
+  constexpr std::string_view wrong[] = {"the opcode '",
+                                        "' is not declared",
+                                        "there is no label '",
+                                        "' is a label, not an operand",
+                                        "' is no predicate register",
+                                        "' cannot be written",
+                                        ": this needs ",
+                                        " register, but ",
+                                        " bits, but "};
+  const auto says = [&](std::string_view part) { return sentence.find(part) != sentence.npos; };
+  if (says("is called, but only declared here")) return Mistake::unresolved;
+  return std::any_of(std::begin(wrong), std::end(wrong), says) ? Mistake::wrong : Mistake::none;
+}
+
 }  // namespace
+
+ReadImages ExecCalls::read(const std::vector<std::string_view>& images) {
+  return read_images(images, device_.description(), [this] {
+    return ++modules_ == 1 ? program_ : fmt::format("{}.{}", program_, modules_);
+  });
+}
+
+ExecCalls::Objection ExecCalls::look_at(sim::Module& module, bool all) {
+  for (const ptx::FilePart& part : module.text().parts) {
+    if (std::string wrong = ptx::missing_target(part.target, part.version); !wrong.empty()) {
+      return {DriverResult::invalid_ptx, std::string(part.name) + ": " + wrong};
+    }
+  }
+  for (const ptx::Function& f : module.text().functions) {
+    if (!f.entry) continue;
+    const auto error = device_.objection(module, f);
+    if (!error) continue;
+    const Mistake mistake = mistake_in(error->sentence);
+    if (mistake == Mistake::none || (mistake == Mistake::unresolved && !all)) continue;
+    const auto unknown = static_cast<DriverResult>(999);  // what cuLinkComplete answers then
+    return {mistake == Mistake::unresolved ? unknown : DriverResult::invalid_ptx,
+            error->where + ": " + error->sentence};
+  }
+  return {};
+}
 
 DriverResult ExecCalls::module_load(wire::Reader& in, CallAnswer& answer) {
   in.text();
+  const bool is_contexts = in.get<bool>();
   const auto count = in.get<std::uint32_t>();
   std::vector<std::string_view> images;
   for (std::uint32_t i = 0; i < count && !in.failed(); ++i) images.push_back(in.text());
   if (in.failed()) return DriverResult::invalid_value;
-  ReadImages read = read_images(images, device_.description(), [this] {
-    return ++modules_ == 1 ? program_ : fmt::format("{}.{}", program_, modules_);
-  });
+  ReadImages read = this->read(images);
   const auto refuse = [&](DriverResult result, const std::string& why) {
     // A library that is refused has many modules, mostly with one reason.
     if (refused_.insert(why).second) {
@@ -40,23 +90,69 @@ DriverResult ExecCalls::module_load(wire::Reader& in, CallAnswer& answer) {
     answer.out.put(std::uint64_t{0}).put_text(why);
     return result;
   };
-  if (!read.program) {
-    return refuse(read.is_ptx ? DriverResult::invalid_ptx : DriverResult::no_binary_for_gpu,
-                  read.wrong);
-  }
+  if (!read.program) return refuse(result_of(read), read.wrong);
   const SimulatedDevice::Loading loading = device_.load(std::move(*read.program));
   if (loading.result != DriverResult::success) return refuse(loading.result, loading.sentence);
-  answer.out.put(loading.module).put_text("");
+  // What is in a fat binary is compiled when a kernel of it is asked for, if ever.
+  if (read.is_text) {
+    const Objection wrong = look_at(*device_.module(loading.module), true);
+    if (wrong.result != DriverResult::success) {
+      device_.unload(loading.module);
+      return refuse(DriverResult::invalid_ptx, wrong.sentence);
+    }
+  }
+  ModuleFacts& facts = module_facts_[loading.module];
+  facts.context = is_contexts ? context_ : 0;
+  if (!is_contexts) {
+    for (const ptx::Placed& placed : device_.module(loading.module)->variables()) {
+      const sim::Region* const region = device_.memory().find(placed.address);
+      if (region && !region->read_only) facts.variables.push_back(*region);
+    }
+  }
+  answer.out.put(loading.module).put_text("").put_text(device_.take_printed());
   return DriverResult::success;
 }
 
-DriverResult ExecCalls::module_unload(wire::Reader& in, CallAnswer&) {
-  const auto handle = in.get<std::uint64_t>();
-  const DriverResult result = device_.unload(handle);
-  if (result == DriverResult::success) {
-    std::erase_if(functions_, [&](const auto& each) { return each.second.module == handle; });
+DriverResult ExecCalls::link_check(wire::Reader& in, CallAnswer& answer) {
+  const bool all = in.get<bool>();
+  const auto count = in.get<std::uint32_t>();
+  std::vector<std::string_view> images;
+  for (std::uint32_t i = 0; i < count && !in.failed(); ++i) images.push_back(in.text());
+  if (in.failed()) return DriverResult::invalid_value;
+  ReadImages read = this->read(images);
+  Objection wrong;
+  if (!read.program) {
+    // A library of machine code alone is left out, as far as the others do without.
+    const bool is_code = !read.is_ptx && !read.is_nothing && !read.is_new;
+    wrong = {is_code && !all ? DriverResult::success : result_of(read), read.wrong};
+  } else {
+    const SimulatedDevice::Loading loading = device_.load(std::move(*read.program));
+    wrong = {loading.result, loading.sentence};
+    if (wrong.result == DriverResult::success) {
+      if (read.is_text) wrong = look_at(*device_.module(loading.module), all);
+      device_.unload(loading.module);
+    } else if (all) {
+      wrong.result = static_cast<DriverResult>(999);
+    }
   }
-  return result;
+  answer.out.put_text(wrong.result == DriverResult::success ? "" : wrong.sentence);
+  return wrong.result;
+}
+
+DriverResult ExecCalls::module_unload(wire::Reader& in, CallAnswer& answer) {
+  const auto handle = in.get<std::uint64_t>();
+  if (!device_.module(handle)) return DriverResult::invalid_handle;
+  answer.out.put_text(device_.take_printed());
+  unload(handle);
+  return DriverResult::success;
+}
+
+void ExecCalls::unload(SimulatedDevice::Handle module) {
+  for (const ptx::Placed& placed : device_.module(module)->variables())
+    shared_.erase(placed.address);
+  device_.unload(module);
+  module_facts_.erase(module);
+  std::erase_if(functions_, [&](const auto& each) { return each.second.module == module; });
 }
 
 DriverResult ExecCalls::module_function(wire::Reader& in, CallAnswer& answer) {
@@ -93,7 +189,15 @@ DriverResult ExecCalls::module_variable(wire::Reader& in, CallAnswer& answer) {
   if (!from) return DriverResult::invalid_handle;
   const ptx::Placed* const placed = from->variable(in.text());
   if (!placed) return DriverResult::not_found;
-  answer.out.put(placed->address).put(placed->variable.bytes);
+  const bool managed = placed->variable.managed;
+  if (managed && !shared_.count(placed->address)) {
+    auto block = SharedMemory::make(placed->address, placed->variable.bytes);
+    if (!block) return DriverResult::out_of_memory;
+    block->set(device_.memory().find(placed->address)->data());
+    shared_[placed->address] = std::move(block);
+  }
+  if (managed) answer.file = shared_[placed->address]->file();
+  answer.out.put(placed->address).put(placed->variable.bytes).put(managed);
   return DriverResult::success;
 }
 
@@ -209,6 +313,12 @@ DriverResult ExecCalls::occupancy(wire::Reader& in, CallAnswer& answer) {
   return DriverResult::success;
 }
 
+std::uint64_t ExecCalls::largest_cluster(const Function& f) const {
+  const auto larger = f.attributes.find(function_attribute::larger_clusters);
+  const bool may = larger != f.attributes.end() && larger->second;
+  return device_.description().major < 9 ? 1 : may ? 16 : 8;
+}
+
 DriverResult ExecCalls::clusters(wire::Reader& in, CallAnswer& answer) {
   struct Shape {
     std::uint32_t of[3];
@@ -218,9 +328,7 @@ DriverResult ExecCalls::clusters(wire::Reader& in, CallAnswer& answer) {
   const auto threads = in.get<std::uint32_t>();
   const auto dynamic = in.get<std::uint64_t>();
   if (!f) return DriverResult::invalid_handle;
-  const auto larger = f->attributes.find(function_attribute::larger_clusters);
-  const bool may = larger != f->attributes.end() && larger->second;
-  const std::int32_t largest = device_.description().major < 9 ? 1 : may ? 16 : 8;
+  const auto largest = static_cast<std::int32_t>(largest_cluster(*f));
   const std::uint64_t size = std::uint64_t{shape.of[0]} * shape.of[1] * shape.of[2];
   const int blocks = blocks_of_sm(*f, threads, dynamic);
   const std::uint64_t all = static_cast<std::uint64_t>(blocks) * device_.description().processors;

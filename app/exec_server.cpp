@@ -1,5 +1,9 @@
 #include "app/exec_server.h"
 
+#include <fmt/format.h>
+
+#include <filesystem>
+
 namespace tilescope {
 
 Outcome<std::unique_ptr<ExecServer>> ExecServer::open(const std::string& path, ExecOptions options,
@@ -12,8 +16,28 @@ Outcome<std::unique_ptr<ExecServer>> ExecServer::open(const std::string& path, E
   return out;
 }
 
+ExecOptions ExecServer::next_options() const {
+  ExecOptions out = options_;
+  const std::size_t number = programs_.size() + 1;
+  if (number == 1) return out;
+  for (std::string* const path : {&out.capture, &out.failing, &out.profile.record}) {
+    if (path->empty()) continue;
+    const std::filesystem::path whole(*path);
+    const std::string own = fmt::format("process{}", number);
+    *path = whole.extension() == ".tsr"
+                ? (whole.parent_path() / whole.stem()).string() + "." + own + ".tsr"
+                : (whole / own).string();
+  }
+  std::error_code ignored;  // who writes there says it
+  const std::filesystem::path records(out.profile.record);
+  if (!records.empty() && records.extension() != ".tsr") {
+    std::filesystem::create_directories(records, ignored);
+  }
+  return out;
+}
+
 SocketServer::Answer ExecServer::join(std::string name) {
-  programs_.push_back(std::make_unique<ExecCalls>(options_, std::move(name), terminal_));
+  programs_.push_back(std::make_unique<ExecCalls>(next_options(), std::move(name), terminal_));
   return [program = programs_.back().get()](std::uint32_t what, std::string_view operands) {
     CallAnswer answer = program->answer(static_cast<wire::Call>(what), operands);
     return SocketAnswer{static_cast<std::uint32_t>(answer.result), std::move(answer.out.bytes),

@@ -24,6 +24,7 @@ class ExecServer {
 
   // As SocketServer has them.
   std::optional<int> serve(pid_t child) { return server_->serve(child); }
+  bool serve_others(int milliseconds) { return server_->serve_others(milliseconds); }
   void add(int socket) { server_->add(socket); }
   void answer_some(int milliseconds) { server_->answer_some(milliseconds); }
 
@@ -34,6 +35,8 @@ class ExecServer {
   ExecServer(ExecOptions options, Terminal& terminal)
       : options_(std::move(options)), terminal_(terminal) {}
   SocketServer::Answer join(std::string name);
+  // The options of the next process: what it writes is beside that of the others.
+  ExecOptions next_options() const;
 
   ExecOptions options_;
   Terminal& terminal_;

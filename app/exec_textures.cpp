@@ -121,6 +121,7 @@ DriverResult ExecCalls::array_create(wire::Reader& in, CallAnswer& answer) {
   memory.find(*address)->about = fmt::format("an array of {} elements", shape);
   array.address = *address;
   const std::uint64_t handle = new_handle();
+  array.context = context_;
   arrays_[handle] = array;
   answer.out.put(handle);
   return DriverResult::success;

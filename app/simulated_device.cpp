@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <filesystem>
 #include <utility>
 
@@ -14,6 +15,7 @@
 #include "app/heartbeat.h"
 #include "app/reports.h"
 #include "core/run/fit_launch.h"
+#include "core/run/report_groups.h"
 #include "core/sim/machine/early.h"
 #include "core/sim/machine/grid.h"
 #include "core/sim/machine/machine.h"
@@ -109,6 +111,58 @@ std::string found_text(const std::vector<Report>& reports) {
   return counts_text(one.faults, one.hazards, one.notes);
 }
 
+// A line for each place of a kernel where something was found, however many launches found it.
+std::string places_text(const std::vector<Report>& reports, bool verbose) {
+  std::string out;
+  for (const ReportGroup& group : groups(reports)) {
+    const Report& r = reports[group.members.front()];
+    if (r.weight == Weight::note && !verbose) continue;
+    const std::string place = place_text(r.site), counts = text_of_counts(group);
+    out += fmt::format("\n    {}{}{} {}{}{}", place, place.empty() ? "" : ": ", name_of(r.weight),
+                       r.kind, counts.empty() ? "" : ", ", counts);
+  }
+  return out;
+}
+
+// As a driver writes it, who asserts too (measured on an H200).
+std::string assertion_text(const Report& report, const Dim3& block) {
+  constexpr std::string_view middle = ": assertion `", end = "` failed";
+  const std::string& s = report.sentence;
+  const std::size_t at = s.find(middle), to = s.rfind(end);
+  if (at == s.npos || to == s.npos || to < at + middle.size()) return s;
+  const std::uint32_t thread = report.site.warp * 32 + report.site.lane;
+  const Dim3& b = report.site.block;
+  return fmt::format("{}: block: [{},{},{}], thread: [{},{},{}] Assertion `{}` failed.",
+                     s.substr(0, at), b.x, b.y, b.z, thread % block.x, thread / block.x % block.y,
+                     thread / block.x / block.y,
+                     s.substr(at + middle.size(), to - at - middle.size()));
+}
+
+// Does a loop that never ends (core/sim/checks/endless.cpp says its lines) read memory that the
+// host could write meanwhile?
+bool may_wait_for_host(const Report& report, const ptx::Program& program,
+                       const CapturedLaunch& launch) {
+  unsigned first = 0, last = 0;
+  const std::size_t at = report.sentence.find("between PTX lines ");
+  if (report.kind != "endless_loop" || at == std::string::npos ||
+      std::sscanf(report.sentence.c_str() + at, "between PTX lines %u and %u", &first, &last) !=
+          2) {
+    return false;
+  }
+  const auto reads = [&](const ptx::Instruction& i) {
+    if (i.line < first || i.line > last) return false;
+    const std::string_view name = sim::opcode_text(i.text);
+    const bool own = name.find(".shared") != name.npos || name.find(".local") != name.npos ||
+                     name.find(".param") != name.npos || name.find(".const") != name.npos;
+    return !own && (name.substr(0, 3) == "ld." || name.substr(0, 5) == "atom.");
+  };
+  if (std::none_of(program.code.begin(), program.code.end(), reads)) return false;
+  const std::vector<const sim::Region*> reached = reachable(launch);
+  return std::any_of(reached.begin(), reached.end(), [](const sim::Region* r) {
+    return r->about == "host memory" || r->about == "managed memory";
+  });
+}
+
 bool is_same(const Report& a, const Report& b) {
   return a.weight == b.weight && a.kind == b.kind && a.site.kernel == b.site.kernel &&
          a.site.ptx_line == b.site.ptx_line && a.pair == b.pair;
@@ -167,12 +221,26 @@ sim::Module* SimulatedDevice::module(Handle handle) {
   return found == modules_.end() ? nullptr : found->second.get();
 }
 
+// Of a launch that is not cooperative.
+sim::Options SimulatedDevice::plain_options() const {
+  sim::Options options = simulator_options(options_.order);
+  options.cooperative = false;
+  return options;
+}
+
 const ptx::Program* SimulatedDevice::program(Handle handle, const ptx::Function& entry) {
   sim::Module* const of = module(handle);
   if (!of) return nullptr;
   const auto cluster = static_cast<std::uint32_t>(cluster_of(entry, {}).count());
-  const auto image = of->image(entry, simulator_options(options_.order), cluster);
+  const auto image = of->image(entry, plain_options(), cluster);
   return image ? &(*image)->program : nullptr;
+}
+
+std::optional<Error> SimulatedDevice::objection(sim::Module& module,
+                                                const ptx::Function& entry) const {
+  const auto cluster = static_cast<std::uint32_t>(cluster_of(entry, {}).count());
+  const auto image = module.image(entry, plain_options(), cluster);
+  return image ? std::nullopt : std::optional(image.error());
 }
 
 std::uint64_t SimulatedDevice::add_texture(const Texture& texture) {
@@ -187,9 +255,11 @@ bool SimulatedDevice::end_texture(std::uint64_t handle) {
   return true;
 }
 
-bool SimulatedDevice::is_checked(std::string_view kernel) const {
+// By the name in the PTX or by the one that people read.
+bool SimulatedDevice::is_checked(const std::string& kernel) const {
   if (launches_ < options_.first || launches_ >= options_.end) return false;
-  return !options_.only || std::regex_search(kernel.begin(), kernel.end(), *options_.only);
+  return !options_.only || std::regex_search(kernel, *options_.only) ||
+         std::regex_search(demangled(kernel), *options_.only);
 }
 
 RunState SimulatedDevice::advance(sim::Machine& machine, const std::string& what, double most) {
@@ -227,7 +297,8 @@ DriverResult SimulatedDevice::launch(const Request& request) {
   Outline outline;
   outline.checked = is_checked(request.entry);
   const std::uint64_t number = launches_ + 1;
-  sim::Options options = simulator_options(options_.order);
+  sim::Options options = plain_options();
+  options.cooperative = request.cooperative;
   options.races = outline.checked;
   options.clocked = options.clocked && outline.checked;
   options.logs_accesses = order_.has_streams();
@@ -297,7 +368,8 @@ DriverResult SimulatedDevice::launch(const Request& request) {
   }
   // What cannot be judged is no fault, and ends nothing.
   const bool stops = options_.estimates && state == RunState::running && !interrupted();
-  const std::string fault = state == RunState::fault ? reports.back().kind : "";
+  std::string fault = state == RunState::fault ? reports.back().kind : "";
+  if (fault == "assert") fmt::print(stderr, "{}\n", assertion_text(reports.back(), how.block));
   outline.waits = known.samples && !known.doubted && may_wait_for_others(fault);
   outline.doubted = known.doubted;
   if (outline.doubted) {
@@ -310,6 +382,15 @@ DriverResult SimulatedDevice::launch(const Request& request) {
   outline.blocks_run = known.samples ? at.done : how.grid.count();
   samples_.end(known, *machine);
   machine->give_back(memory_, fmt::format("launch {}", number));
+  if (!fault.empty() && may_wait_for_host(reports.back(), machine->program(), captured)) {
+    undone_ = fmt::format(
+        "{} (launch {}) waits for memory that the host can write, in a loop at {}, and was ended: "
+        "here the host waits until a launch is over. A chip may end it; Tilescope cannot run it.",
+        request.entry, number, place_text(reports.back().site));
+    reports.pop_back();
+    fault.clear();
+    outline.undone = true;
+  }
   if (options_.estimates && !skips) {
     const double setup = loaded - begun, run = computed() - loaded;
     const auto all = static_cast<double>(how.grid.count());
@@ -343,6 +424,7 @@ DriverResult SimulatedDevice::launch(const Request& request) {
   if (outline.checked) records_.end(request.entry, number, since, since + outline.seconds);
   ++launches_;
   if (!fault.empty() && !outline.doubted && !outline.waits) failed_ = result_of(fault);
+  if (outline.undone) failed_ = DriverResult::launch_timeout;
   if (options_.strict && hazardous_ && !faulted()) failed_ = DriverResult::launch_failed;
   const bool fails = faulted() || (options_.strict && hazardous_ && !was_hazardous);
   if (before && fails && failing_.empty()) {
@@ -383,7 +465,9 @@ void SimulatedDevice::tell(const std::vector<Report>& reports, const Request& re
   if (outline.blocks_run < blocks) {
     line += fmt::format(", {} of {} CTAs run", outline.blocks_run, blocks);
   }
-  if (outline.doubted) {
+  if (outline.undone) {
+    line += ", not run to its end";
+  } else if (outline.doubted) {
     line += ", not judged: it needs what CTAs that were left out would have done";
   } else {
     line +=
@@ -500,21 +584,41 @@ void SimulatedDevice::note_made_of_nothing(const sim::Machine& machine) {
     const sim::Region& region = machine.buffer(b);
     const std::uint8_t* const bits = region.undefined_bits();
     if (!bits || region.changes() == 0) continue;
-    for (std::uint64_t at = 0; at < region.size() && undefined_.size() < most; ++at) {
-      while (at % 8 == 0 && at < region.size() && bits[at / 8] == 0) at += 8;
-      if (at >= region.size() || !region.is_undefined(at)) continue;
-      const std::optional<Site> site = machine.writer(b, at);
-      if (!site) continue;
-      const std::uint64_t begin = region.base() + at;
-      const auto before = undefined_.upper_bound(begin);
-      if (before != undefined_.begin() && std::prev(before)->second.end == begin) {
-        ++std::prev(before)->second.end;
-      } else {
-        undefined_[begin] = {begin + 1, fmt::format("{} (launch {})", site->kernel, launches_ + 1),
-                             *site};
+    const auto is_made = [&](std::uint64_t at) {
+      return region.is_undefined(at) && region.writer(at);
+    };
+    for (auto there = region.next_written(0); there.begin < there.end;
+         there = region.next_written(there.end)) {
+      for (std::uint64_t at = there.begin; at < there.end && undefined_.size() < most;) {
+        if (at % 8 == 0 && bits[at / 8] == 0) {
+          at += 8;
+        } else if (!is_made(at)) {
+          ++at;
+        } else {
+          const std::uint64_t begin = at;
+          while (at < there.end && is_made(at)) ++at;
+          const std::optional<Site> site = machine.writer(b, begin);
+          note_undefined(region.base() + begin, region.base() + at, *site);
+        }
       }
     }
   }
+}
+
+// The last launch that wrote a byte is told of it.
+void SimulatedDevice::note_undefined(std::uint64_t begin, std::uint64_t end, const Site& site) {
+  auto each = undefined_.lower_bound(begin);
+  if (each != undefined_.begin() && std::prev(each)->second.end > begin) {
+    Undefined& before = std::prev(each)->second;
+    if (before.end > end) undefined_[end] = before;
+    before.end = begin;
+    each = undefined_.lower_bound(begin);
+  }
+  while (each != undefined_.end() && each->first < end) {
+    if (each->second.end > end) undefined_[end] = each->second;
+    each = undefined_.erase(each);
+  }
+  undefined_[begin] = {end, fmt::format("{} (launch {})", site.kernel, launches_ + 1), site};
 }
 
 void SimulatedDevice::hand_over(std::uint64_t address, std::uint64_t bytes) {
@@ -605,9 +709,24 @@ std::string SimulatedDevice::samples_text() const {
   return out;
 }
 
+std::string SimulatedDevice::unchosen_text() const {
+  if (options_.chosen.empty()) return "";
+  for (const auto& [name, sum] : kernels_) {
+    if (sum.unchecked < sum.launches) return "";
+  }
+  return fmt::format("\n  nothing was looked at: {} chooses none of these launches",
+                     options_.chosen);
+}
+
 std::string SimulatedDevice::summary() const {
   std::string out = fmt::format("tilescope: {} of {}", count_text(launches_, "launch"),
                                 count_text(kernels_.size(), "kernel"));
+  const auto of_kernel = [&](const auto& is_one) {
+    std::vector<Report> found;
+    std::copy_if(reports_.begin(), reports_.end(), std::back_inserter(found),
+                 [&](const Report& r) { return is_one(r.site.kernel); });
+    return places_text(found, options_.telling.verbose);
+  };
   for (const auto& [name, sum] : kernels_) {
     out += fmt::format("\n  {}: {}", name, count_text(sum.launches, "time"));
     if (sum.seconds > 0) out += ", " + time_text(sum.seconds) + " predicted";
@@ -617,8 +736,16 @@ std::string SimulatedDevice::summary() const {
     } else if (sum.blocks_run < sum.blocks) {
       out += fmt::format(", {} of {} CTAs run", sum.blocks_run, sum.blocks);
     }
-    if (sum.unchecked) out += fmt::format(", {} not checked", sum.unchecked);
-    out += ", " + counts_text(sum.faults, sum.hazards, sum.notes);
+    // Of what was not checked nothing is known; but a fault is one in any case.
+    const bool known = sum.unchecked < sum.launches || sum.faults || sum.hazards || sum.notes;
+    if (known) out += ", " + counts_text(sum.faults, sum.hazards, sum.notes);
+    if (sum.unchecked == sum.launches) {
+      out += ", not checked";
+    } else if (sum.unchecked) {
+      out += fmt::format(" in {}, {} not checked",
+                         count_text(sum.launches - sum.unchecked, "launch"), sum.unchecked);
+    }
+    out += of_kernel([&](const std::string& kernel) { return kernel == name; });
   }
   const auto between = std::count_if(reports_.begin(), reports_.end(), [](const Report& r) {
     return r.kind == "stream_race" || r.kind == "undefined_copied";
@@ -626,8 +753,9 @@ std::string SimulatedDevice::summary() const {
   if (between) {
     out += fmt::format("\n  between launches, and in copies to the host: {}",
                        count_text(static_cast<std::uint64_t>(between), "hazard"));
+    out += of_kernel([&](const std::string& kernel) { return !kernels_.count(kernel); });
   }
-  out += samples_text();
+  out += unchosen_text() + samples_text();
   const std::string silenced = text_of_silenced(silenced_, options_.telling.rules);
   return silenced.empty() ? out : out + "\n" + silenced;
 }

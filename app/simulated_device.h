@@ -46,7 +46,8 @@ struct ExecOptions {
   bool quiet = false;              // no line for each launch
   std::optional<std::regex> only;  // kernels that are checked; all others run without
   std::uint64_t first = 0, end = ~std::uint64_t{0};  // launches that are, by their numbers
-  std::uint64_t most_instructions = 0;               // by warps, of one launch; 0: no limit
+  std::string chosen;  // both as they were asked for: "--kernel add --launches 3:5"; empty: all
+  std::uint64_t most_instructions = 0;  // by warps, of one launch; 0: no limit
   std::string capture;  // a folder that gets one for each checked launch; empty: none
   std::string device;   // as --device names it, for these
   std::string program = "the program";     // whose device it is
@@ -82,6 +83,8 @@ class SimulatedDevice {
   sim::Module* module(Handle handle);
   // An entry of a module as it runs here; null: it cannot be decoded, as a launch will say.
   const ptx::Program* program(Handle module, const ptx::Function& entry);
+  // Why it cannot be.
+  std::optional<Error> objection(sim::Module& module, const ptx::Function& entry) const;
 
   // ---- launches ----
   struct Request {
@@ -144,6 +147,8 @@ class SimulatedDevice {
   std::uint64_t launches() const { return launches_; }
   bool faulted() const { return failed_ != DriverResult::success; }
   bool hazardous() const { return hazardous_; }
+  // What the simulator cannot run, although a chip might, and nothing ran since; empty: all ran.
+  const std::string& undone() const { return undone_; }
   const ExecRecords& records() const { return records_; }
   // The folder of the launch that failed first, as --capture writes it; empty: there is none.
   const std::string& failing() const { return failing_; }
@@ -159,15 +164,20 @@ class SimulatedDevice {
     std::uint64_t blocks_run = 0, instructions = 0;
     double here = 0;  // seconds, an estimate
     bool at_least = false;
+    bool undone = false;  // it waits for the host
   };
-  bool is_checked(std::string_view kernel) const;
+  sim::Options plain_options() const;
+  bool is_checked(const std::string& kernel) const;
   // `most`: seconds of this machine; 0: no limit.
   RunState advance(sim::Machine& machine, const std::string& what, double most);
   void capture(const std::string& folder, const CapturedLaunch& launch);
   void tell(const std::vector<Report>& reports, const Request& request, const Outline& outline);
   std::string samples_text() const;
+  // "none of them was looked at"; empty where one was, or all were to be.
+  std::string unchosen_text() const;
   void keep(const std::vector<Report>& reports);
   void note_made_of_nothing(const sim::Machine& machine);
+  void note_undefined(std::uint64_t begin, std::uint64_t end, const Site& site);
   // What a work of a stream has in no order with others: a hazard. `machine`: of a launch.
   std::vector<Report> races(std::uint64_t stream, const std::string& what, std::string_view kernel,
                             sim::AccessLog accesses, const sim::Machine* machine,
@@ -202,6 +212,7 @@ class SimulatedDevice {
   ExecSamples samples_;
   ExecEstimates estimates_;
   std::string failing_;
+  std::string undone_;
 };
 
 // What the driver answers after this fault, by the kind of its report.

@@ -19,6 +19,7 @@ namespace {
 std::mutex one_at_a_time;
 int socket_file = -1;
 pid_t connected_process = 0;
+unsigned long long told_context = 0;  // that is current, as `tilescope` knows it
 
 bool send_all(const char* from, std::size_t count) {
   while (count > 0) {
@@ -129,18 +130,65 @@ static bool needs_context(Call call) {
   return (call >= Call::launch && call < Call::tensor_map) || call == Call::synchronize;
 }
 
+// Of the calling thread; under the lock.
+static void tell_context() {
+  const CUcontext current = current_context();
+  const unsigned long long id = current ? current->id : 0;
+  if (std::exchange(told_context, id) == id) return;
+  wire::Writer operands;
+  operands.put(std::uint64_t{id});
+  std::string nothing;
+  int none = -1;
+  exchange(Call::context_current, operands.bytes, nothing, none);
+}
+
+// A program has closed what is not its own; `tilescope` is to know that it does not know all.
+static void tell_loss() {
+  if (socket_file < 0) return;
+  ::close(std::exchange(socket_file, -1));
+  if (open_socket() != CUDA_SUCCESS) return;
+  std::string nothing;
+  int none = -1;
+  exchange(Call::lost, {}, nothing, none);
+  ::close(std::exchange(socket_file, -1));
+}
+
 CUresult Question::ask() {
   if (!is_connected()) return CUDA_ERROR_NOT_INITIALIZED;
-  if (needs_context(call_) && !current_context()) return CUDA_ERROR_INVALID_CONTEXT;
+  if (in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
+  if (needs_context(call_)) {
+    if (!current_context()) return CUDA_ERROR_INVALID_CONTEXT;
+    if (current_context()->destroyed) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
+  }
   if (is_forked()) return refuse_fork();
   const std::lock_guard lock(one_at_a_time);
+  tell_context();
   const CUresult result = exchange(call_, operands_.bytes, answer_, file_);
+  if (result == CUDA_ERROR_DEINITIALIZED) tell_loss();
   results_ = wire::Reader(answer_);
   return result;
 }
 
 void print(std::string_view text) {
   if (!text.empty()) std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+CUresult print_all() {
+  Question question(Call::printed);
+  const CUresult result = question.ask();
+  print(question.results().text());
+  return result;
+}
+
+// A driver was seen to bring what nobody has waited for, too, where a program ends as it should.
+// What is a thread's own is gone by then.
+__attribute__((destructor)) static void print_at_the_end() {
+  if (!is_connected() || is_forked()) return;
+  const std::lock_guard lock(one_at_a_time);
+  std::string answer;
+  int none = -1;
+  exchange(Call::printed, {}, answer, none);
+  print(wire::Reader(answer).text());
 }
 
 CUresult not_supported(std::string_view name) {

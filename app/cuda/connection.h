@@ -63,6 +63,8 @@ class Question {
 
 // What kernels have printed goes where the program's own does.
 void print(std::string_view text);
+// All that they have; or the error after which nothing runs any more.
+CUresult print_all();
 
 // A function that is asked for and is not there: named once, by `tilescope`.
 CUresult not_supported(std::string_view name);

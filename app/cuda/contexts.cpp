@@ -4,10 +4,13 @@
 #include <memory>
 #include <mutex>
 #include <set>
-#include <vector>
+#include <type_traits>
+#include <utility>
 
 #include "app/cuda/connection.h"
 #include "app/cuda/graphs.h"
+#include "app/cuda/memory.h"
+#include "app/cuda/pools.h"
 
 namespace tilescope::standin {
 namespace {
@@ -20,7 +23,33 @@ std::set<std::unique_ptr<CUctx_st>>& contexts() {
 CUcontext primary = nullptr;
 int primary_uses = 0;
 unsigned primary_flags = 0;
-thread_local std::vector<CUcontext> stack;
+// Those of a thread, the current one last. Runtimes end their context when all that a thread has to
+// destroy is destroyed, so that there is nothing of that kind here.
+class Stack {
+ public:
+  bool empty() const { return count_ == 0; }
+  CUcontext back() const { return all_[count_ - 1]; }
+  void pop_back() { --count_; }
+  bool push_back(CUcontext context) {
+    if (count_ == all_.size()) return false;
+    all_[count_++] = context;
+    return true;
+  }
+
+ private:
+  std::array<CUcontext, 256> all_;
+  std::size_t count_;
+};
+thread_local Stack stack;
+static_assert(std::is_trivially_destructible_v<Stack>);
+thread_local bool is_in_host_function = false;
+
+// CU_CTX_...: how the host waits (one of 1, 2, 4), and flags that change nothing here.
+bool are_flags(unsigned flags) {
+  constexpr unsigned waits = 7, others = 0xf8;
+  const unsigned how = flags & waits;
+  return !(flags & ~(waits | others)) && (how & (how - 1)) == 0;
+}
 
 CUcontext make_context(bool is_primary, unsigned flags) {
   static unsigned long long next = 1;
@@ -43,7 +72,25 @@ bool is_device(CUdevice device) {
   return device == 0;
 }
 
+// Its memory, modules, streams and events are gone; what its kernels have printed comes.
+CUresult end(CUcontext context) {
+  end_storage(context);
+  context->destroyed = true;
+  forget_memory_of(context->id);
+  Question question(Call::context_end);
+  const CUresult result = question.with(std::uint64_t{context->id}).ask();
+  print(question.results().text());
+  return result;
+}
+
 }  // namespace
+
+bool in_host_function() {
+  return is_in_host_function;
+}
+void set_in_host_function(bool is) {
+  is_in_host_function = is;
+}
 
 CUcontext current_context() {
   return stack.empty() ? nullptr : stack.back();
@@ -58,7 +105,7 @@ CUcontext primary_context() {
 bool is_context(CUcontext context) {
   const std::lock_guard lock(contexts_mutex);
   for (const auto& each : contexts()) {
-    if (each.get() == context) return true;
+    if (each.get() == context) return context->primary || !context->destroyed;
   }
   return false;
 }
@@ -70,24 +117,26 @@ TILESCOPE_CUDA cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
   if (!context) return CUDA_ERROR_INVALID_VALUE;
   if (!is_device(device)) return CUDA_ERROR_INVALID_DEVICE;
   *context = primary_context();
+  (*context)->destroyed = false;
   ++primary_uses;
   return CUDA_SUCCESS;
 }
 
 TILESCOPE_CUDA cuDevicePrimaryCtxReset_v2(CUdevice device) {
   if (!is_device(device)) return CUDA_ERROR_INVALID_DEVICE;
-  if (primary) end_storage(primary);
-  return Question(Call::context_reset).ask();
+  primary_uses = 0;
+  return primary && !primary->destroyed ? end(primary) : CUDA_SUCCESS;
 }
 
 TILESCOPE_CUDA cuDevicePrimaryCtxRelease_v2(CUdevice device) {
   if (!is_device(device)) return CUDA_ERROR_INVALID_DEVICE;
   if (primary_uses == 0) return CUDA_ERROR_INVALID_CONTEXT;
-  return --primary_uses == 0 ? cuDevicePrimaryCtxReset_v2(device) : CUDA_SUCCESS;
+  return primary_uses == 1 ? cuDevicePrimaryCtxReset_v2(device) : (--primary_uses, CUDA_SUCCESS);
 }
 
 TILESCOPE_CUDA cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned flags) {
   if (!is_device(device)) return CUDA_ERROR_INVALID_DEVICE;
+  if (!are_flags(flags)) return CUDA_ERROR_INVALID_VALUE;
   primary_flags = flags;
   if (primary) primary->flags = flags;
   return CUDA_SUCCESS;
@@ -105,12 +154,11 @@ TILESCOPE_CUDA cuDevicePrimaryCtxGetState(CUdevice device, unsigned* flags, int*
 
 TILESCOPE_CUDA cuCtxCreate_v2(CUcontext* context, unsigned flags, CUdevice device) {
   if (!is_connected()) return CUDA_ERROR_NOT_INITIALIZED;
-  if (!context) return CUDA_ERROR_INVALID_VALUE;
+  if (!context || !are_flags(flags)) return CUDA_ERROR_INVALID_VALUE;
   if (!is_device(device)) return CUDA_ERROR_INVALID_DEVICE;
   const std::lock_guard lock(contexts_mutex);
   *context = make_context(false, flags);
-  stack.push_back(*context);
-  return CUDA_SUCCESS;
+  return stack.push_back(*context) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 TILESCOPE_CUDA cuCtxCreate_v3(CUcontext* context, void* affinities, int count, unsigned flags,
@@ -135,17 +183,14 @@ TILESCOPE_CUDA cuCtxCreate_v4(CUcontext* context, const ContextParameters* param
 
 TILESCOPE_CUDA cuCtxDestroy_v2(CUcontext context) {
   if (!is_context(context) || context->primary) return CUDA_ERROR_INVALID_CONTEXT;
-  end_storage(context);
+  const CUresult result = end(context);
   if (current_context() == context) stack.pop_back();
-  const std::lock_guard lock(contexts_mutex);
-  std::erase_if(contexts(), [&](const auto& each) { return each.get() == context; });
-  return CUDA_SUCCESS;
+  return result;
 }
 
 TILESCOPE_CUDA cuCtxPushCurrent_v2(CUcontext context) {
   if (!is_context(context)) return CUDA_ERROR_INVALID_CONTEXT;
-  stack.push_back(context);
-  return CUDA_SUCCESS;
+  return stack.push_back(context) ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY;
 }
 
 TILESCOPE_CUDA cuCtxPopCurrent_v2(CUcontext* context) {
@@ -165,6 +210,7 @@ TILESCOPE_CUDA cuCtxSetCurrent(CUcontext context) {
 
 TILESCOPE_CUDA cuCtxGetCurrent(CUcontext* context) {
   if (!is_connected()) return CUDA_ERROR_NOT_INITIALIZED;
+  if (in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
   if (!context) return CUDA_ERROR_INVALID_VALUE;
   *context = current_context();
   return CUDA_SUCCESS;
@@ -217,6 +263,7 @@ TILESCOPE_CUDA cuCtxSynchronize() {
   Question question(Call::synchronize);
   const CUresult result = question.with(~std::uint64_t{0}).ask();
   print(question.results().text());
+  trim_pools();
   return result;
 }
 
@@ -226,6 +273,7 @@ TILESCOPE_CUDA cuCtxSynchronize_v2(CUcontext context) {
   Question question(Call::synchronize);
   const CUresult result = question.with(~std::uint64_t{0}).ask();
   print(question.results().text());
+  trim_pools();
   return result;
 }
 

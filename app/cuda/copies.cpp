@@ -23,7 +23,19 @@ void each_row(const Rows& r, Row row) {
   }
 }
 
+// Whether so much is there: before the host's side is read, which may be as small as it should be.
+CUresult is_there(const Rows& to) {
+  constexpr std::uint64_t small = 4096;
+  const std::uint64_t all = to.bytes * to.rows * to.planes;
+  const bool mapped = to.address >= wire::mapped_begin && to.address < wire::mapped_end;
+  if (all <= small || mapped || !is_one_piece(to)) return CUDA_SUCCESS;
+  std::uint64_t begin = 0, bytes = 0;
+  if (const auto wrong = Question(Call::find).with(to.address).ask(&begin, &bytes)) return wrong;
+  return all <= begin + bytes - to.address ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+}
+
 CUresult copy_in(const Rows& to, const Rows& from, std::uint64_t stream, bool waits) {
+  if (const CUresult wrong = is_there(to)) return wrong;
   Question question(Call::copy_in);
   question.with(to).with(stream).with(waits);
   const std::uint64_t all = from.bytes * from.rows * from.planes;
@@ -35,7 +47,9 @@ CUresult copy_in(const Rows& to, const Rows& from, std::uint64_t stream, bool wa
       question.operands().bytes.append(reinterpret_cast<const char*>(at), from.bytes);
     });
   }
-  return question.ask();
+  const CUresult result = question.ask();
+  print(question.results().text());
+  return result;
 }
 
 CUresult copy_out(const Rows& to, const Rows& from, std::uint64_t stream, bool waits) {
@@ -111,6 +125,11 @@ CUresult copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, CUstrea
   return do_copy(to, from, bytes, stream, waits);
 }
 
+// Whether a device's address is one: of its own memory, or of what it shares with the host.
+bool is_devices(std::uint64_t address) {
+  return wire::on_device(address) || host_block(address);
+}
+
 std::uint64_t base(CUmemorytype type, const void* host, CUdeviceptr device) {
   return type == memory_host ? address_of(host) : device;
 }
@@ -146,14 +165,17 @@ TILESCOPE_CUDA cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes
 }
 TILESCOPE_CUDA cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t bytes,
                                     CUstream stream) {
+  if (!is_devices(to)) return CUDA_ERROR_INVALID_VALUE;
   return copy(to, address_of(from), bytes, stream, false);
 }
 TILESCOPE_CUDA cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes,
                                     CUstream stream) {
+  if (!is_devices(from)) return CUDA_ERROR_INVALID_VALUE;
   return copy(address_of(to), from, bytes, stream, false);
 }
 TILESCOPE_CUDA cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes,
                                     CUstream stream) {
+  if (!is_devices(to) || !is_devices(from)) return CUDA_ERROR_INVALID_VALUE;
   return copy(to, from, bytes, stream, false);
 }
 TILESCOPE_CUDA cuMemcpyPeerAsync(CUdeviceptr to, void*, CUdeviceptr from, void*, std::size_t bytes,
@@ -167,12 +189,15 @@ TILESCOPE_CUDA cuMemcpyPeerAsync(CUdeviceptr to, void*, CUdeviceptr from, void*,
     return copy(to, from, bytes, stream, true);                                                 \
   }                                                                                             \
   TILESCOPE_CUDA cuMemcpyHtoD_v2##ending(CUdeviceptr to, const void* from, std::size_t bytes) { \
+    if (!is_devices(to)) return CUDA_ERROR_INVALID_VALUE;                                       \
     return copy(to, address_of(from), bytes, stream, true);                                     \
   }                                                                                             \
   TILESCOPE_CUDA cuMemcpyDtoH_v2##ending(void* to, CUdeviceptr from, std::size_t bytes) {       \
+    if (!is_devices(from)) return CUDA_ERROR_INVALID_VALUE;                                     \
     return copy(address_of(to), from, bytes, stream, true);                                     \
   }                                                                                             \
   TILESCOPE_CUDA cuMemcpyDtoD_v2##ending(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) { \
+    if (!is_devices(to) || !is_devices(from)) return CUDA_ERROR_INVALID_VALUE;                  \
     return copy(to, from, bytes, stream, true);                                                 \
   }                                                                                             \
   TILESCOPE_CUDA cuMemcpyPeer##ending(CUdeviceptr to, void*, CUdeviceptr from, void*,           \
@@ -308,7 +333,55 @@ TILESCOPE_CUDA cuMemcpy3DAsync_v2(const CUDA_MEMCPY3D* how, CUstream stream) {
 TILESCOPE_CUDA cuMemcpy2DAsync_v2(const CUDA_MEMCPY2D* how, CUstream stream) {
   return copy_rectangle(how, stream, false);
 }
+// As from and to one device, which is all that there is: the contexts stand where others have
+// nothing (CUDA_MEMCPY3D_PEER).
+TILESCOPE_CUDA cuMemcpy3DPeerAsync(const CUDA_MEMCPY3D* how, CUstream stream) {
+  return copy_box(how, stream, false);
+}
+
+// CUmemcpyAttributes: when the source is read; hints, which change nothing here.
+struct BatchAttributes {
+  int order;
+  int hints[4];
+  unsigned flags;
+};
+static_assert(sizeof(BatchAttributes) == 24);
+// One after the other, each by the attributes of the last `first` that is not behind it.
+TILESCOPE_CUDA cuMemcpyBatchAsync_v2(CUdeviceptr* to, CUdeviceptr* from, std::size_t* bytes,
+                                     std::size_t count, BatchAttributes* attributes,
+                                     std::size_t* first, std::size_t attribute_count,
+                                     CUstream stream) {
+  constexpr int stream_order = 1, any_order = 3;  // CUmemcpySrcAccessOrder
+  if (!to || !from || !bytes || !attributes || !first || count == 0 || attribute_count == 0 ||
+      attribute_count > count || first[0] != 0 || !stream || stream == stream_legacy()) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  for (std::size_t i = 0; i < attribute_count; ++i) {
+    const bool ascends = i == 0 || (first[i] > first[i - 1] && first[i] < count);
+    const int order = attributes[i].order;
+    if (!ascends || order < stream_order || order > any_order) return CUDA_ERROR_INVALID_VALUE;
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (bytes[i] == 0) return CUDA_ERROR_INVALID_VALUE;
+  }
+  if (is_captured(stream)) return not_supported("cuMemcpyBatchAsync in a captured stream");
+  for (std::size_t i = 0; i < count; ++i) {
+    if (const CUresult wrong = copy(to[i], from[i], bytes[i], stream, false)) return wrong;
+  }
+  return CUDA_SUCCESS;
+}
+TILESCOPE_CUDA cuMemcpyBatchAsync(CUdeviceptr* to, CUdeviceptr* from, std::size_t* bytes,
+                                  std::size_t count, BatchAttributes* attributes,
+                                  std::size_t* first, std::size_t attribute_count,
+                                  std::size_t* failed, CUstream stream) {
+  if (failed) *failed = ~std::size_t{0};  // which one is not told
+  return cuMemcpyBatchAsync_v2(to, from, bytes, count, attributes, first, attribute_count, stream);
+}
+
 #define IN_DEFAULT_STREAM(ending, stream)                                                  \
+  TILESCOPE_CUDA cuMemcpy3DPeer##ending(const CUDA_MEMCPY3D* how) {                        \
+    return copy_box(how, stream, true);                                                    \
+  }                                                                                        \
   TILESCOPE_CUDA cuMemcpyHtoA_v2##ending(CUarray to, std::size_t offset, const void* from, \
                                          std::size_t bytes) {                              \
     return copy_row(in_array(to, offset), at_host(from), bytes, stream, true);             \

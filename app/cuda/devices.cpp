@@ -1,6 +1,8 @@
 // The driver, and the one device that there is, as `--device` describes it.
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "app/cuda/connection.h"
 #include "app/cuda/names.h"
@@ -8,15 +10,40 @@
 namespace tilescope::standin {
 namespace {
 
+// What nvidia-smi would call it, by its UUID below.
+constexpr std::string_view device_id = "GPU-74696c65-7363-6f70-652d-73696d2d3030";
+
 CUresult wrong_device(CUdevice device) {
   if (!is_connected()) return CUDA_ERROR_NOT_INITIALIZED;
   return device == 0 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
 
+// What the program's user lets it see (CUDA C++ Programming Guide, "CUDA Environment Variables"):
+// numbers, or the beginning of what the device is called, up to the first that there is none of.
+CUresult hidden() {
+  const char* const list = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (!list) return CUDA_SUCCESS;
+  int seen = 0;
+  for (std::string_view left = list; !left.empty();) {
+    const std::size_t comma = left.find(',');
+    std::string_view one = left.substr(0, comma);
+    while (!one.empty() && one.front() == ' ') one.remove_prefix(1);
+    const std::size_t digits = one.find_first_not_of("0");
+    const bool is_it = one.size() > 4 ? device_id.substr(0, one.size()) == one
+                                      : !one.empty() && digits == one.npos;
+    if (!is_it) break;
+    if (++seen > 1) return CUDA_ERROR_INVALID_DEVICE;  // twice (measured on an H200)
+    left.remove_prefix(comma == left.npos ? left.size() : comma + 1);
+  }
+  return seen ? CUDA_SUCCESS : CUDA_ERROR_NO_DEVICE;
+}
+
 }  // namespace
 
 TILESCOPE_CUDA cuInit(unsigned flags) {
-  return flags ? CUDA_ERROR_INVALID_VALUE : connect();
+  if (flags) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult none = hidden()) return none;
+  return connect();
 }
 
 TILESCOPE_CUDA cuDriverGetVersion(int* version) {

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "app/cuda/connection.h"
+#include "app/cuda/contexts.h"
 #include "app/cuda/gather.h"
 #include "app/cuda/graphs.h"
 #include "app/cuda/modules.h"
@@ -21,12 +22,22 @@ wire::Launch shape(const unsigned (&grid)[3], const unsigned (&block)[3], unsign
   return how;
 }
 
+template <class F>
+void as_host_function(F function) {
+  set_in_host_function(true);
+  function();
+  set_in_host_function(false);
+}
+
 }  // namespace
 
 CUresult KernelWork::operator()(CUstream stream) const {
   wire::Launch now = how;
   now.stream = number_of(stream);
-  return Question(Call::launch).with(now).with_text(parameters).ask();
+  Question question(Call::launch);
+  const CUresult result = question.with(now).with_text(parameters).ask();
+  print(question.results().text());
+  return result;
 }
 
 CUresult do_work(NodeKind kind, const NodeWork& work, CUstream stream) {
@@ -37,8 +48,9 @@ CUresult do_work(NodeKind kind, const NodeWork& work, CUstream stream) {
     CUresult operator()(const KernelWork& w) const { return w(stream); }
     CUresult operator()(const CUDA_MEMCPY3D& w) const { return copy_now(w, stream); }
     CUresult operator()(const FillNode& w) const { return fill_now(w, stream); }
+    // Nobody is told of an error here: the function does not run then.
     CUresult operator()(const HostNode& w) const {
-      w.function(w.data);
+      if (print_all() == CUDA_SUCCESS) as_host_function([&] { w.function(w.data); });
       return CUDA_SUCCESS;
     }
     CUresult operator()(const EventNode& w) const {
@@ -181,11 +193,14 @@ TILESCOPE_CUDA cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) 
   if (!function) return CUDA_ERROR_INVALID_VALUE;
   return give(stream, NodeKind::host, HostNode{function, data});
 }
+// It is told of an error of what came before.
 TILESCOPE_CUDA cuStreamAddCallback(CUstream stream, CUstreamCallback function, void* data,
-                                   unsigned) {
-  if (!function) return CUDA_ERROR_INVALID_VALUE;
+                                   unsigned flags) {
+  if (!function || flags) return CUDA_ERROR_INVALID_VALUE;
+  if (in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
   if (const CUresult wrong = spoil_capture(stream)) return wrong;
-  function(stream, CUDA_SUCCESS, data);
+  const CUresult before = print_all();
+  as_host_function([&] { function(stream, before, data); });
   return CUDA_SUCCESS;
 }
 

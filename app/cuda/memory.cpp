@@ -9,9 +9,12 @@
 #include <map>
 #include <mutex>
 #include <thread>
+#include <vector>
 
 #include "app/cuda/connection.h"
+#include "app/cuda/contexts.h"
 #include "app/cuda/graphs.h"
+#include "app/cuda/pools.h"
 
 namespace tilescope::standin {
 namespace {
@@ -51,6 +54,7 @@ GraphMemory& graph_memory() {
 
 CUresult release(std::uint64_t address, CUstream stream, bool waits) {
   forget(address, false);
+  gave_to_pool(address);
   {
     const std::lock_guard lock(graph_memory_mutex);
     GraphMemory& memory = graph_memory();
@@ -96,11 +100,28 @@ CUresult share(std::uint64_t& address, std::uint64_t bytes, std::uint64_t at, bo
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
   const std::lock_guard lock(blocks_mutex);
-  blocks()[address] = {address, bytes, managed, flags};
+  const CUcontext context = current_context();
+  blocks()[address] = {address, bytes, managed, flags, context ? context->id : 0};
   return CUDA_SUCCESS;
 }
 
 }  // namespace
+
+CUresult share_variable(std::uint64_t address, std::uint64_t bytes, int file) {
+  const bool known = host_block(address).has_value();
+  const bool good =
+      known || (file >= 0 && ::mmap(reinterpret_cast<void*>(address), round_up(bytes),
+                                    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, file,
+                                    0) == reinterpret_cast<void*>(address));
+  if (file >= 0) ::close(file);
+  if (!good) return CUDA_ERROR_OUT_OF_MEMORY;
+  const std::lock_guard lock(blocks_mutex);
+  if (!known) blocks()[address] = {address, bytes, true, 1, 0};  // CU_MEM_ATTACH_GLOBAL
+  return CUDA_SUCCESS;
+}
+void forget_variable(std::uint64_t address) {
+  forget(address, false);
+}
 
 std::optional<HostBlock> host_block(std::uint64_t address) {
   const std::lock_guard lock(blocks_mutex);
@@ -183,11 +204,17 @@ TILESCOPE_CUDA cuDeviceGraphMemTrim(CUdevice device) {
   return CUDA_SUCCESS;
 }
 
-TILESCOPE_CUDA cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
-  if (!address || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+TILESCOPE_CUDA cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemoryPool pool,
+                                       CUstream stream) {
+  if (!address || !is_pool(pool)) return CUDA_ERROR_INVALID_VALUE;
+  if (bytes == 0) return *address = 0, CUDA_SUCCESS;
+  if (!is_of_device(pool)) return not_supported("an allocation from a pool of the host's memory");
   if (!is_captured(stream)) {
     if (const CUresult wrong = waits_for_captured(stream)) return wrong;
-    return allocate(address, bytes, stream);
+    if (!has_room(pool, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
+    if (const CUresult wrong = allocate(address, bytes, stream)) return wrong;
+    took_from_pool(pool, *address, bytes);
+    return CUDA_SUCCESS;
   }
   AllocationNode node{bytes, 0};
   if (const CUresult wrong = address_for(bytes, node.address)) return wrong;
@@ -200,9 +227,8 @@ TILESCOPE_CUDA cuMemAlloc_v2(CUdeviceptr* address, std::size_t bytes) {
   if (const CUresult wrong = unsafe_in_captures()) return wrong;
   return allocate(address, bytes, nullptr);
 }
-TILESCOPE_CUDA cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemoryPool,
-                                       CUstream stream) {
-  return cuMemAllocAsync(address, bytes, stream);
+TILESCOPE_CUDA cuMemAllocAsync(CUdeviceptr* address, std::size_t bytes, CUstream stream) {
+  return cuMemAllocFromPoolAsync(address, bytes, current_pool(), stream);
 }
 TILESCOPE_CUDA cuMemAllocPitch_v2(CUdeviceptr* address, std::size_t* pitch, std::size_t width,
                                   std::size_t height, unsigned) {
@@ -212,9 +238,12 @@ TILESCOPE_CUDA cuMemAllocPitch_v2(CUdeviceptr* address, std::size_t* pitch, std:
   return cuMemAlloc_v2(address, *pitch * height);
 }
 TILESCOPE_CUDA cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
-  return give(stream, NodeKind::release, ReleaseNode{address});
+  return address ? give(stream, NodeKind::release, ReleaseNode{address}) : CUDA_SUCCESS;
 }
 TILESCOPE_CUDA cuMemFree_v2(CUdeviceptr address) {
+  const auto block = host_block(address);
+  if (block && !block->managed) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult wrong = unsafe_in_captures()) return wrong;
   return address ? release(address, nullptr, true) : CUDA_SUCCESS;
 }
 TILESCOPE_CUDA cuMemGetAddressRange_v2(CUdeviceptr* begin, std::size_t* bytes,
@@ -229,7 +258,8 @@ TILESCOPE_CUDA cuMemGetAddressRange_v2(CUdeviceptr* begin, std::size_t* bytes,
 }
 
 TILESCOPE_CUDA cuMemHostAlloc(void** memory, std::size_t bytes, unsigned flags) {
-  if (!memory || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  constexpr unsigned all_flags = 7;  // CU_MEMHOSTALLOC_...
+  if (!memory || bytes == 0 || flags > all_flags) return CUDA_ERROR_INVALID_VALUE;
   std::uint64_t address = 0;
   const CUresult result = share(address, bytes, 0, false, flags);
   if (result == CUDA_SUCCESS) *memory = reinterpret_cast<void*>(address);
@@ -240,7 +270,8 @@ TILESCOPE_CUDA cuMemAllocHost_v2(void** memory, std::size_t bytes) {
 }
 TILESCOPE_CUDA cuMemFreeHost(void* memory) {
   if (!memory) return CUDA_SUCCESS;
-  if (!host_block(address_of(memory))) return CUDA_ERROR_INVALID_VALUE;
+  const auto block = host_block(address_of(memory));
+  if (!block || block->managed) return CUDA_ERROR_INVALID_VALUE;
   return release(address_of(memory), nullptr, true);
 }
 TILESCOPE_CUDA cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* memory, unsigned flags) {
@@ -274,13 +305,37 @@ bool is_registered(std::uint64_t begin, std::uint64_t end) {
                      [&](const auto& each) { return each.first < end && begin < each.second.end; });
 }
 
+std::uint64_t end_of_block(const HostBlock& block) {
+  return block.begin + block.bytes;
+}
+
 constexpr auto already_registered = static_cast<CUresult>(712);
 constexpr auto not_registered = static_cast<CUresult>(713);
 
 }  // namespace
 
+// The program's own memory stays where it is, and is the device's no more.
+void forget_memory_of(unsigned long long context) {
+  std::vector<HostBlock> all;
+  {
+    const std::lock_guard lock(blocks_mutex);
+    for (const auto& [begin, block] : blocks()) {
+      if (block.context == context) all.push_back(block);
+    }
+  }
+  for (const HostBlock& block : all) {
+    const bool own = is_registered(block.begin, end_of_block(block));
+    std::erase_if(registered(), [&](const auto& each) {
+      return each.first < end_of_block(block) && block.begin < each.second.end;
+    });
+    forget(block.begin, own);
+  }
+}
+
 TILESCOPE_CUDA cuMemHostRegister_v2(void* memory, std::size_t bytes, unsigned flags) {
-  if (!memory || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  constexpr unsigned all_flags = 15;  // CU_MEMHOSTREGISTER_...
+  if (!memory || bytes == 0 || flags > all_flags) return CUDA_ERROR_INVALID_VALUE;
+  if (is_on_device(address_of(memory))) return CUDA_ERROR_INVALID_VALUE;
   const std::uint64_t begin = address_of(memory), end = begin + bytes;
   if (host_block(begin) && !is_registered(begin / page * page, round_up(end))) {
     return CUDA_ERROR_INVALID_VALUE;  // pinned already
@@ -311,34 +366,11 @@ TILESCOPE_CUDA cuMemHostUnregister(void* memory) {
 }
 
 TILESCOPE_CUDA cuMemAllocManaged(CUdeviceptr* address, std::size_t bytes, unsigned flags) {
-  if (!address || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  constexpr unsigned global = 1, host = 2;  // CU_MEM_ATTACH_...
+  if (!address || bytes == 0 || (flags != global && flags != host)) return CUDA_ERROR_INVALID_VALUE;
   std::uint64_t at = 0;
   const CUresult result = share(at, bytes, 0, true, flags);
   if (result == CUDA_SUCCESS) *address = at;
   return result;
 }
-// Advice: where managed memory should be.
-namespace {
-CUresult is_managed(CUdeviceptr address) {
-  const auto block = host_block(address);
-  return block && block->managed ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-}  // namespace
-TILESCOPE_CUDA cuMemAdvise(CUdeviceptr address, std::size_t, int, CUdevice) {
-  return is_managed(address);
-}
-struct CUmemLocation {
-  int type, id;
-};
-TILESCOPE_CUDA cuMemAdvise_v2(CUdeviceptr address, std::size_t, int, CUmemLocation) {
-  return is_managed(address);
-}
-TILESCOPE_CUDA cuMemPrefetchAsync(CUdeviceptr address, std::size_t, CUdevice, CUstream) {
-  return is_managed(address);
-}
-TILESCOPE_CUDA cuMemPrefetchAsync_v2(CUdeviceptr address, std::size_t, CUmemLocation, unsigned,
-                                     CUstream) {
-  return is_managed(address);
-}
-
 }  // namespace tilescope::standin

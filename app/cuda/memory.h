@@ -14,8 +14,15 @@ struct HostBlock {
   std::uint64_t begin = 0, bytes = 0;
   bool managed = false;
   unsigned flags = 0;
+  unsigned long long context = 0;  // whose it is; 0: nobody's
 };
 std::optional<HostBlock> host_block(std::uint64_t address);
+
+// Of a context that ends.
+void forget_memory_of(unsigned long long context);
+// A variable in a file that `tilescope` shares, at its own address; closes the file.
+CUresult share_variable(std::uint64_t address, std::uint64_t bytes, int file);
+void forget_variable(std::uint64_t address);
 
 // An array, and where its elements are; what the driver answers where there is none.
 CUresult find_array(CUarray array, wire::Array& out, std::uint64_t& address);

@@ -13,6 +13,7 @@
 #include "app/cuda/connection.h"
 #include "app/cuda/contexts.h"
 #include "app/cuda/images.h"
+#include "app/cuda/memory.h"
 
 namespace tilescope::standin {
 namespace {
@@ -23,12 +24,16 @@ std::map<CUfunction, std::shared_ptr<const FunctionFacts>>& all_facts() {
   return *all;
 }
 
+}  // namespace
+
 // The logs of a JIT: where they go, and how long they may be (CUjit_option).
 struct Logs {
   static constexpr int info = 3, info_bytes = 4, error = 5, error_bytes = 6;
   char* text = nullptr;
   void** bytes = nullptr;
+  std::size_t room = 0;  // as it was said before the first text
 
+  Logs() = default;
   Logs(unsigned count, const int* options, void** values) {
     for (unsigned i = 0; i < count && options && values; ++i) {
       if (options[i] == error) text = static_cast<char*>(values[i]);
@@ -38,36 +43,45 @@ struct Logs {
       if (options[i] == info_bytes) values[i] = nullptr;
     }
   }
+  // Where all went well the log is empty.
   void write(std::string_view log) {
-    const std::size_t room = bytes ? reinterpret_cast<std::size_t>(*bytes) : 0;
-    if (text && room > 0) {
-      const std::size_t n = std::min(room - 1, log.size());
-      std::memcpy(text, log.data(), n);
-      text[n] = '\0';
-      *bytes = reinterpret_cast<void*>(n);
-    }
+    if (!bytes || (log.empty() && room)) return;
+    if (room == 0) room = reinterpret_cast<std::size_t>(*bytes);
+    if (!text || room == 0) return;
+    const std::size_t n = std::min(room - 1, log.size());
+    std::memcpy(text, log.data(), n);
+    text[n] = '\0';
+    *bytes = reinterpret_cast<void*>(n);
   }
 };
 
-CUresult load(CUmodule* module, const std::string& name,
+namespace {
+
+// A module is its context's, and goes with it; a library is the program's.
+enum class Owner : std::uint8_t { program, context };
+
+CUresult load(CUmodule* module, const std::string& name, Owner owner,
               const std::vector<std::string_view>& images, Logs logs) {
   if (!module) return CUDA_ERROR_INVALID_VALUE;
   Question question(Call::module_load);
-  question.with_text(name).with(static_cast<std::uint32_t>(images.size()));
+  question.with_text(name).with(owner).with(static_cast<std::uint32_t>(images.size()));
   for (const std::string_view image : images) question.with_text(image);
   const CUresult result = question.ask();
   const auto handle = question.results().get<std::uint64_t>();
   logs.write(question.results().text());
+  print(question.results().text());
   if (result == CUDA_SUCCESS) *module = handle_of<CUmodule>(handle);
   return result;
 }
 
-CUresult load_file(CUmodule* module, const char* name, Logs logs) {
+CUresult load_file(CUmodule* module, const char* name, Owner owner, Logs logs) {
   if (!module || !name) return CUDA_ERROR_INVALID_VALUE;
   std::ifstream file(name, std::ios::binary);
   if (!file) return CUDA_ERROR_FILE_NOT_FOUND;
-  std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return load(module, name, several_texts(bytes), logs);
+  const std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const bool linked =
+      bytes.size() > sizeof(Linked) && word_at<std::uint32_t>(bytes.data()) == linked_magic;
+  return load(module, name, owner, linked ? linked_at(bytes.data()) : several_texts(bytes), logs);
 }
 
 }  // namespace
@@ -100,13 +114,50 @@ CUresult find_function(CUfunction* function, CUmodule module, const char* name) 
   return CUDA_SUCCESS;
 }
 
+namespace {
+
+// Where the managed variables of modules are, which the program can reach.
+std::map<CUmodule, std::vector<std::uint64_t>>& managed_variables() {
+  static auto* const all = new std::map<CUmodule, std::vector<std::uint64_t>>;
+  return *all;
+}
+
+void forget_managed(CUmodule module) {
+  const std::lock_guard lock(facts_mutex);
+  for (const std::uint64_t address : managed_variables()[module]) forget_variable(address);
+  managed_variables().erase(module);
+}
+
+CUresult find_variable(CUdeviceptr* address, std::size_t* bytes, CUmodule module, const char* name,
+                       bool only_managed) {
+  CUdeviceptr at = 0;
+  std::size_t size = 0;
+  bool managed = false;
+  Question question(Call::module_variable);
+  const CUresult result =
+      question.with(number_of(module)).with_text(name).ask(&at, &size, &managed);
+  if (result) return result;
+  if (only_managed && !managed) return CUDA_ERROR_NOT_FOUND;
+  if (managed) {
+    if (const CUresult wrong = share_variable(at, size, question.file())) return wrong;
+    const std::lock_guard lock(facts_mutex);
+    managed_variables()[module].push_back(at);
+  }
+  if (address) *address = at;
+  if (bytes) *bytes = size;
+  return CUDA_SUCCESS;
+}
+
+}  // namespace
+
 // ---- modules ------------------------------------------------------------------------------------
 
 TILESCOPE_CUDA cuModuleLoadDataEx(CUmodule* module, const void* image, unsigned count, int* options,
                                   void** values) {
   if (is_connected() && !current_context()) return CUDA_ERROR_INVALID_CONTEXT;
+  if (is_connected() && current_context()->destroyed) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   if (!image) return CUDA_ERROR_INVALID_VALUE;
-  return load(module, "module", images_at(image), Logs(count, options, values));
+  return load(module, "module", Owner::context, images_at(image), Logs(count, options, values));
 }
 TILESCOPE_CUDA cuModuleLoadData(CUmodule* module, const void* image) {
   return cuModuleLoadDataEx(module, image, 0, nullptr, nullptr);
@@ -115,10 +166,14 @@ TILESCOPE_CUDA cuModuleLoadFatBinary(CUmodule* module, const void* image) {
   return cuModuleLoadDataEx(module, image, 0, nullptr, nullptr);
 }
 TILESCOPE_CUDA cuModuleLoad(CUmodule* module, const char* name) {
-  return load_file(module, name, Logs(0, nullptr, nullptr));
+  return load_file(module, name, Owner::context, Logs());
 }
 TILESCOPE_CUDA cuModuleUnload(CUmodule module) {
-  return Question(Call::module_unload).with(number_of(module)).ask();
+  Question question(Call::module_unload);
+  const CUresult result = question.with(number_of(module)).ask();
+  print(question.results().text());
+  if (result == CUDA_SUCCESS) forget_managed(module);
+  return result;
 }
 TILESCOPE_CUDA cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
   return find_function(function, module, name);
@@ -126,14 +181,7 @@ TILESCOPE_CUDA cuModuleGetFunction(CUfunction* function, CUmodule module, const 
 TILESCOPE_CUDA cuModuleGetGlobal_v2(CUdeviceptr* address, std::size_t* bytes, CUmodule module,
                                     const char* name) {
   if (!name) return CUDA_ERROR_INVALID_VALUE;
-  CUdeviceptr at = 0;
-  std::size_t size = 0;
-  const CUresult result =
-      Question(Call::module_variable).with(number_of(module)).with_text(name).ask(&at, &size);
-  if (result) return result;
-  if (address) *address = at;
-  if (bytes) *bytes = size;
-  return CUDA_SUCCESS;
+  return find_variable(address, bytes, module, name, false);
 }
 TILESCOPE_CUDA cuModuleGetLoadingMode(int* mode) {
   if (!mode) return CUDA_ERROR_INVALID_VALUE;
@@ -155,49 +203,82 @@ TILESCOPE_CUDA cuModuleEnumerateFunctions(CUfunction* functions, unsigned most, 
   return CUDA_SUCCESS;
 }
 
-// ---- linking: what is to be linked is kept, and loaded together
-// -----------------------------------
+// ---- linking: what is to be linked is looked at, kept, and loaded together --------------------
 
 }  // namespace tilescope::standin
 
 struct CUlinkState_st {
-  std::vector<std::unique_ptr<std::string>> texts;
-  std::vector<const void*> images;
-  tilescope::standin::Wrapper whole{};
+  std::vector<std::string> images;
+  tilescope::standin::Logs logs;
+  std::string whole;  // once it is complete
 };
 
 namespace tilescope::standin {
+namespace {
 
-TILESCOPE_CUDA cuLinkCreate_v2(unsigned, int*, void**, CUlinkState* state) {
-  if (!state) return CUDA_ERROR_INVALID_VALUE;
-  *state = new CUlinkState_st;
+CUresult look_at(const std::vector<std::string_view>& images, bool linked, CUlinkState state) {
+  Question question(Call::link_check);
+  question.with(static_cast<std::uint8_t>(linked)).with(static_cast<std::uint32_t>(images.size()));
+  for (const std::string_view image : images) question.with_text(image);
+  const CUresult result = question.ask();
+  state->logs.write(question.results().text());
+  return result;
+}
+
+// What a linker makes of nothing.
+constexpr std::string_view empty_module = ".version 8.0\n.target sm_80\n.address_size 64\n";
+
+CUresult add(CUlinkState state, int kind, const std::string& bytes) {
+  constexpr int kinds = 7;  // CUjitInputType
+  if (kind < 0 || kind >= kinds || !state->whole.empty()) return CUDA_ERROR_INVALID_VALUE;
+  if (bytes.size() < sizeof(std::uint32_t)) return CUDA_ERROR_INVALID_IMAGE;
+  const std::vector<std::string_view> images = images_at(bytes.c_str());
+  if (const CUresult wrong = look_at(images, false, state)) return wrong;
+  state->images.insert(state->images.end(), images.begin(), images.end());
   return CUDA_SUCCESS;
 }
-TILESCOPE_CUDA cuLinkAddData_v2(CUlinkState state, int, void* data, std::size_t bytes, const char*,
-                                unsigned, int*, void**) {
-  if (!state || !data || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
-  state->texts.push_back(std::make_unique<std::string>(static_cast<const char*>(data), bytes));
-  state->images.push_back(state->texts.back()->c_str());
+
+}  // namespace
+
+TILESCOPE_CUDA cuLinkCreate_v2(unsigned count, int* options, void** values, CUlinkState* state) {
+  if (!state) return CUDA_ERROR_INVALID_VALUE;
+  *state = new CUlinkState_st;
+  (*state)->logs = Logs(count, options, values);
   return CUDA_SUCCESS;
+}
+TILESCOPE_CUDA cuLinkAddData_v2(CUlinkState state, int kind, void* data, std::size_t bytes,
+                                const char*, unsigned, int*, void**) {
+  if (!state) return CUDA_ERROR_INVALID_HANDLE;
+  if (!data || bytes == 0) return CUDA_ERROR_INVALID_VALUE;
+  return add(state, kind, std::string(static_cast<const char*>(data), bytes));
 }
 TILESCOPE_CUDA cuLinkAddFile_v2(CUlinkState state, int kind, const char* name, unsigned, int*,
                                 void**) {
-  if (!state || !name) return CUDA_ERROR_INVALID_VALUE;
+  if (!state) return CUDA_ERROR_INVALID_HANDLE;
+  if (!name) return CUDA_ERROR_INVALID_VALUE;
   std::ifstream file(name, std::ios::binary);
   if (!file) return CUDA_ERROR_FILE_NOT_FOUND;
-  std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  return cuLinkAddData_v2(state, kind, bytes.data(), bytes.size(), name, 0, nullptr, nullptr);
+  return add(state, kind, {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()});
 }
-// What it gives is for cuModuleLoadData alone.
+// What it gives is for cuModuleLoadData, and lives as long as the state; copies of it live on.
 TILESCOPE_CUDA cuLinkComplete(CUlinkState state, void** image, std::size_t* bytes) {
-  if (!state || !image || state->images.empty()) return CUDA_ERROR_INVALID_VALUE;
-  if (state->images.back()) state->images.push_back(nullptr);
-  state->whole = {wrapper_magic, 2, nullptr, state->images.data()};
-  *image = &state->whole;
-  if (bytes) *bytes = sizeof state->whole;
+  if (!state) return CUDA_ERROR_INVALID_HANDLE;
+  if (!image) return CUDA_ERROR_INVALID_VALUE;
+  if (state->whole.empty()) {
+    if (state->images.empty()) state->images.emplace_back(empty_module);
+    const std::vector<std::string_view> images(state->images.begin(), state->images.end());
+    if (const CUresult wrong = look_at(images, true, state)) return wrong;
+    wire::Writer whole;
+    whole.put(Linked{linked_magic, static_cast<std::uint32_t>(images.size())});
+    for (const std::string_view each : images) whole.put_text(each);
+    state->whole = std::move(whole.bytes);
+  }
+  *image = state->whole.data();
+  if (bytes) *bytes = state->whole.size();
   return CUDA_SUCCESS;
 }
 TILESCOPE_CUDA cuLinkDestroy(CUlinkState state) {
+  if (!state) return CUDA_ERROR_INVALID_HANDLE;
   delete state;
   return CUDA_SUCCESS;
 }
@@ -207,12 +288,13 @@ TILESCOPE_CUDA cuLinkDestroy(CUlinkState state) {
 TILESCOPE_CUDA cuLibraryLoadData(CUlibrary* library, const void* code, int* options, void** values,
                                  unsigned count, int*, void**, unsigned) {
   if (!code) return CUDA_ERROR_INVALID_VALUE;
-  return load(reinterpret_cast<CUmodule*>(library), "library", images_at(code),
+  return load(reinterpret_cast<CUmodule*>(library), "library", Owner::program, images_at(code),
               Logs(count, options, values));
 }
 TILESCOPE_CUDA cuLibraryLoadFromFile(CUlibrary* library, const char* name, int* options,
                                      void** values, unsigned count, int*, void**, unsigned) {
-  return load_file(reinterpret_cast<CUmodule*>(library), name, Logs(count, options, values));
+  return load_file(reinterpret_cast<CUmodule*>(library), name, Owner::program,
+                   Logs(count, options, values));
 }
 TILESCOPE_CUDA cuLibraryUnload(CUlibrary library) {
   return cuModuleUnload(reinterpret_cast<CUmodule>(library));
@@ -236,6 +318,11 @@ TILESCOPE_CUDA cuLibraryEnumerateKernels(CUkernel* kernels, unsigned most, CUlib
 TILESCOPE_CUDA cuLibraryGetGlobal(CUdeviceptr* address, std::size_t* bytes, CUlibrary library,
                                   const char* name) {
   return cuModuleGetGlobal_v2(address, bytes, reinterpret_cast<CUmodule>(library), name);
+}
+TILESCOPE_CUDA cuLibraryGetManaged(CUdeviceptr* address, std::size_t* bytes, CUlibrary library,
+                                   const char* name) {
+  if (!name) return CUDA_ERROR_INVALID_VALUE;
+  return find_variable(address, bytes, reinterpret_cast<CUmodule>(library), name, true);
 }
 TILESCOPE_CUDA cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
   if (!function) return CUDA_ERROR_INVALID_VALUE;

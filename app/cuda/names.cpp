@@ -23,7 +23,7 @@ namespace tilescope::standin::declared {
 
 // The forms for the per-thread default stream: no stream is that one (2), and then the function
 // itself. All arguments before the stream are integers and pointers: the first of them are in
-// registers, and the ninth is on the stack, where it is the called function's to change.
+// registers, and the others are on the stack, where they are the called function's to change.
 #if defined(__x86_64__)
 #define TILESCOPE_REGISTER(name, low) "test %" name ", %" name "\n  jne 1f\n  mov $2, %" low "\n"
 #define TILESCOPE_STREAM_0
@@ -33,6 +33,7 @@ namespace tilescope::standin::declared {
 #define TILESCOPE_STREAM_4 TILESCOPE_REGISTER("rcx", "ecx")
 #define TILESCOPE_STREAM_5 TILESCOPE_REGISTER("r8", "r8d")
 #define TILESCOPE_STREAM_6 TILESCOPE_REGISTER("r9", "r9d")
+#define TILESCOPE_STREAM_8 "cmpq $0, 16(%rsp)\n  jne 1f\n  movq $2, 16(%rsp)\n"
 #define TILESCOPE_STREAM_9 "cmpq $0, 24(%rsp)\n  jne 1f\n  movq $2, 24(%rsp)\n"
 #define TILESCOPE_GO(symbol) "jmp " symbol "@PLT\n"
 #elif defined(__aarch64__)
@@ -44,6 +45,7 @@ namespace tilescope::standin::declared {
 #define TILESCOPE_STREAM_4 TILESCOPE_REGISTER("x3")
 #define TILESCOPE_STREAM_5 TILESCOPE_REGISTER("x4")
 #define TILESCOPE_STREAM_6 TILESCOPE_REGISTER("x5")
+#define TILESCOPE_STREAM_8 TILESCOPE_REGISTER("x7")
 #define TILESCOPE_STREAM_9 "ldr x16, [sp]\n  cbnz x16, 1f\n  mov x16, #2\n  str x16, [sp]\n"
 #define TILESCOPE_GO(symbol) "b " symbol "\n"
 #else

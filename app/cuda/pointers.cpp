@@ -1,10 +1,10 @@
-// What a pointer is; pools, of which there is one.
-#include <array>
+// What a pointer is.
 #include <cstring>
 
 #include "app/cuda/connection.h"
 #include "app/cuda/contexts.h"
 #include "app/cuda/memory.h"
+#include "app/cuda/pools.h"
 
 namespace tilescope::standin {
 namespace {
@@ -61,8 +61,9 @@ CUresult attribute(void* to, int which, std::uint64_t address, const Pointed& p)
     case pointer_sync_memops:
       return give(to, int{0});
     case pointer_allowed_handle_types:
-    case pointer_mempool:
       return give(to, std::uint64_t{0});
+    case pointer_mempool:
+      return give(to, pool_of(address));
     default:
       return CUDA_ERROR_NOT_SUPPORTED;
   }
@@ -106,68 +107,6 @@ TILESCOPE_CUDA cuPointerGetAttributes(unsigned count, int* which, void** to, CUd
 }
 TILESCOPE_CUDA cuPointerSetAttribute(const void*, int which, CUdeviceptr) {
   return which == pointer_sync_memops ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
-}
-
-// ---- pools --------------------------------------------------------------------------------------
-
-namespace {
-// CUmemPool_attribute, from 1: three ints about reuse, the threshold, then what is reserved and
-// used.
-std::array<std::uint64_t, 9> pool_attributes = {0, 1, 1, 1};
-constexpr int first_number = 4, used = 7, last_attribute = 8;
-CUmemoryPool the_pool() {
-  return handle_of<CUmemoryPool>(1);
-}
-CUresult give_pool(CUmemoryPool* pool) {
-  if (!pool) return CUDA_ERROR_INVALID_VALUE;
-  *pool = the_pool();
-  return CUDA_SUCCESS;
-}
-}  // namespace
-
-TILESCOPE_CUDA cuDeviceGetDefaultMemPool(CUmemoryPool* pool, CUdevice) {
-  return give_pool(pool);
-}
-TILESCOPE_CUDA cuDeviceGetMemPool(CUmemoryPool* pool, CUdevice) {
-  return give_pool(pool);
-}
-TILESCOPE_CUDA cuDeviceSetMemPool(CUdevice, CUmemoryPool) {
-  return CUDA_SUCCESS;
-}
-TILESCOPE_CUDA cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps*) {
-  return give_pool(pool);
-}
-TILESCOPE_CUDA cuMemPoolDestroy(CUmemoryPool) {
-  return CUDA_SUCCESS;
-}
-TILESCOPE_CUDA cuMemPoolTrimTo(CUmemoryPool, std::size_t) {
-  return CUDA_SUCCESS;
-}
-TILESCOPE_CUDA cuMemPoolSetAccess(CUmemoryPool, const void*, std::size_t) {
-  return CUDA_SUCCESS;
-}
-TILESCOPE_CUDA cuMemPoolGetAccess(int* flags, CUmemoryPool, void*) {
-  if (!flags) return CUDA_ERROR_INVALID_VALUE;
-  *flags = 3;
-  return CUDA_SUCCESS;
-}
-TILESCOPE_CUDA cuMemPoolSetAttribute(CUmemoryPool, int which, void* value) {
-  if (!value || which < 1 || which > last_attribute) return CUDA_ERROR_INVALID_VALUE;
-  auto& own = pool_attributes[static_cast<std::size_t>(which)];
-  own = 0;
-  std::memcpy(&own, value, which < first_number ? sizeof(int) : sizeof own);
-  return CUDA_SUCCESS;
-}
-TILESCOPE_CUDA cuMemPoolGetAttribute(CUmemoryPool, int which, void* value) {
-  if (!value || which < 1 || which > last_attribute) return CUDA_ERROR_INVALID_VALUE;
-  std::uint64_t own = pool_attributes[static_cast<std::size_t>(which)];
-  if (which > first_number) {  // what is reserved is what is used
-    std::uint64_t free = 0, all = 0;
-    if (const CUresult result = Question(Call::device_memory).ask(&free, &all)) return result;
-    own = all - free;
-  }
-  std::memcpy(value, &own, which < first_number ? sizeof(int) : sizeof own);
-  return CUDA_SUCCESS;
 }
 
 }  // namespace tilescope::standin

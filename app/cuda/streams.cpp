@@ -11,6 +11,7 @@
 #include "app/cuda/connection.h"
 #include "app/cuda/contexts.h"
 #include "app/cuda/graphs.h"
+#include "app/cuda/pools.h"
 
 namespace tilescope::standin {
 namespace {
@@ -96,6 +97,7 @@ TILESCOPE_CUDA cuStreamSynchronize(CUstream stream) {
   Question question(Call::synchronize);
   const CUresult result = question.with(number_of(stream)).ask();
   print(question.results().text());
+  trim_pools();
   return result;
 }
 // Work is done when it is given: what was asked for is complete.
@@ -142,9 +144,6 @@ TILESCOPE_CUDA cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
   if (flags > wait_external) return CUDA_ERROR_INVALID_VALUE;
   if (wait_captured(stream, event, flags == wait_external, result)) return result;
   return Question(Call::event_wait).with(number_of(event)).with(number_of(stream)).ask();
-}
-TILESCOPE_CUDA cuStreamAttachMemAsync(CUstream, CUdeviceptr, std::size_t, unsigned) {
-  return CUDA_SUCCESS;
 }
 
 // ---- attributes: hints, which change nothing here -----------------------------------------------
@@ -211,6 +210,11 @@ TILESCOPE_CUDA cuStreamCopyAttributes(CUstream to, CUstream from) {
 // ---- events -------------------------------------------------------------------------------------
 
 TILESCOPE_CUDA cuEventCreate(CUevent* event, unsigned flags) {
+  // CU_EVENT_...: one for other processes has no time.
+  constexpr unsigned all_flags = 7, for_others = 4;
+  if (flags > all_flags || ((flags & for_others) && !(flags & disable_timing))) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
   return Question(Call::event_create).with(flags).ask(reinterpret_cast<std::uint64_t*>(event));
 }
 TILESCOPE_CUDA cuEventDestroy_v2(CUevent event) {
@@ -223,6 +227,7 @@ TILESCOPE_CUDA cuEventDestroy_v2(CUevent event) {
 }
 TILESCOPE_CUDA cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned flags) {
   CUresult result = CUDA_SUCCESS;
+  if (!event) return CUDA_ERROR_INVALID_HANDLE;
   if (flags > record_external) return CUDA_ERROR_INVALID_VALUE;
   if (record_captured(event, stream, flags == record_external, result)) return result;
   if (const CUresult wrong = waits_for_captured(stream)) return wrong;
@@ -239,6 +244,7 @@ TILESCOPE_CUDA cuEventSynchronize(CUevent event) {
   Question question(Call::event_query);
   const CUresult result = question.with(number_of(event)).ask();
   print(question.results().text());
+  trim_pools();
   return result;
 }
 TILESCOPE_CUDA cuEventQuery(CUevent event) {

@@ -49,20 +49,26 @@ inline constexpr std::uint32_t graph_lane = 0x8000'0000;
 enum class Call : std::uint32_t {
   hello,    // version u32, process u64 -> nothing
   missing,  // name -> nothing: a function that is asked for and is not there
+  lost,     // -> nothing: another connection of this process was closed, and not by its end
 
   // ---- the device ----
   device_name,       // -> text
   device_attribute,  // CUdevice_attribute i32 -> i32
   device_memory,     // -> free u64, all of it u64
-  context_reset,     // -> nothing: all that the program has there is gone
+  context_current,   // context u64 (0: none) -> nothing: what is made from now on is this one's
+  context_end,       // context u64 -> printed text: what it has is gone
   synchronize,       // stream u64 (all: ~0) -> printed text
+  printed,           // -> printed text
 
   // ---- modules ----
-  module_load,       // name, count u32, images (bytes: PTX, a fat binary) -> module u64, log text
-  module_unload,     // module u64 -> nothing
+  module_load,       // name, is the context's u8, count u32, images (bytes: PTX, a fat binary)
+                     // -> module u64, log text, printed text
+  module_unload,     // module u64 -> printed text
+  link_check,        // all of it u8, count u32, images -> log text: whether a linker takes them
   module_function,   // module u64, name -> Function
   module_functions,  // module u64 -> count u32, names
-  module_variable,   // module u64, name -> address u64, bytes u64
+  module_variable,   // module u64, name -> address u64, bytes u64, managed u8; and the file that
+                     // is it where it is managed
   function_get,      // function u64, CUfunction_attribute i32 -> i32
   function_set,      // function u64, CUfunction_attribute i32, i32 -> nothing
   occupancy,         // function u64, threads i32, dynamic shared u64 -> blocks of an SM i32
@@ -70,7 +76,7 @@ enum class Call : std::uint32_t {
              // active i32
 
   // ---- launches ----
-  launch,  // Launch, parameters bytes -> nothing
+  launch,  // Launch, parameters bytes -> printed text: of those before it
 
   // ---- memory ----
   allocate,       // bytes u64, at u64 (0: anywhere), stream u64 -> address u64
@@ -78,7 +84,7 @@ enum class Call : std::uint32_t {
                   // is it
   release,        // address u64, stream u64, waits u8 -> nothing
   find,           // address u64 -> begin u64, bytes u64
-  copy_in,        // Rows to, stream u64, waits u8, bytes -> nothing
+  copy_in,        // Rows to, stream u64, waits u8, bytes -> printed text
   copy_out,       // Rows from, stream u64, waits u8 -> bytes, printed text
   copy_within,    // Rows to, Rows from, stream u64 -> nothing
   fill,           // Rows to (bytes: elements of a row), value u32, width u32, stream u64 -> nothing

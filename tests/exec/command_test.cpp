@@ -250,5 +250,98 @@ TEST_F(Preflight, WhatCannotBeReadIsSaid) {
   EXPECT_EQ(run({"exec", "--preflight", "--", "./lib"}).exit_code, 2);
 }
 
+// Rules go to stderr as they must stand in a file, and silence what they were made of.
+TEST_F(ExecCommand, RulesForWhatWasToldSilenceIt) {
+  const Ended told = exec({"--generate-suppressions"}, "undefined");
+  EXPECT_EQ(told.exit_code, 0) << told.err;
+  const std::size_t begin = told.err.find("[[suppress]]\nkind = \"undefined_copied\"\n");
+  ASSERT_NE(begin, std::string::npos) << told.err;
+  std::string rules = told.err.substr(begin);
+  const std::string reason = "reason = \"\"";
+  ASSERT_TRUE(has(rules, reason)) << rules;
+  rules.replace(rules.find(reason), reason.size(), "reason = \"a test\"");
+  write("rules.toml", rules);
+  const Ended silent = exec({"--strict", "--suppressions", "rules.toml"}, "undefined");
+  EXPECT_EQ(silent.exit_code, 0) << silent.err;
+  const json document = json::parse(exec({"--json", "--generate-suppressions"}, "undefined").out);
+  EXPECT_TRUE(has(document.at("suppressions").get<std::string>(), "undefined_copied"));
+}
+
+TEST_F(ExecCommand, TheSummaryHasKernelsAndTheirLines) {
+  const Ended fault = exec({}, "fault");
+  EXPECT_TRUE(has(fault.err, "\n    PTX line 20: fault out_of_bounds")) << fault.err;
+}
+
+TEST_F(ExecCommand, WhatWasNotLookedAtIsNotCalledRight) {
+  const Ended none = exec({"--kernel", "nothing_of_this_name", "--launches", "1:9"});
+  EXPECT_EQ(none.exit_code, 0) << none.err;
+  EXPECT_TRUE(has(none.err,
+                  "nothing was looked at: --kernel nothing_of_this_name --launches 1:9 chooses "
+                  "none of these launches"))
+      << none.err;
+  EXPECT_TRUE(has(none.err, "add: 2 times, not checked")) << none.err;
+  EXPECT_FALSE(has(none.err, "nothing found")) << none.err;
+  const Ended one = exec({"--launches", "2"});
+  EXPECT_TRUE(has(one.err, "nothing found in 1 launch, 1 not checked")) << one.err;
+  EXPECT_FALSE(has(one.err, "nothing was looked at")) << one.err;
+}
+
+TEST_F(ExecCommand, ALaunchThatReadsTheHeapIsNotCaptured) {
+  const Ended ended = exec({"--capture", "captured"}, "heap");
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_TRUE(has(ended.err,
+                  "captured/0002_use was not written: the launch can reach what kernels "
+                  "have allocated"))
+      << ended.err;
+  EXPECT_TRUE(exists("captured/0001_make/launch.toml"));
+  EXPECT_FALSE(exists("captured/0002_use/launch.toml"));
+}
+
+TEST_F(ExecCommand, EachProcessCapturesIntoAFolderOfItsOwn) {
+  const Ended ended = exec({"--capture", "captured", "--record", "records"}, "twice");
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  for (const char* path :
+       {"captured/0001_add/launch.toml", "captured/0002_add/launch.toml",
+        "captured/process2/0001_add/launch.toml", "captured/process2/0002_add/launch.toml",
+        "records/0001_add.tsr", "records/process2/0001_add.tsr"}) {
+    EXPECT_TRUE(exists(path)) << path;
+  }
+}
+
+// A chip would end it: it is no fault, and no success.
+TEST_F(ExecCommand, ALaunchThatWaitsForTheHostCannotBeRun) {
+  const Ended ended = exec({}, "waits");
+  EXPECT_EQ(ended.exit_code, 2) << ended.err;
+  EXPECT_EQ(ended.out, "702\n");
+  EXPECT_TRUE(has(ended.err, "waiter (launch 1) waits for memory that the host can write"))
+      << ended.err;
+  EXPECT_FALSE(has(ended.err, "fault")) << ended.err;
+  const json document = json::parse(exec({"--json"}, "waits").out);
+  EXPECT_EQ(document.at("error").at("kind"), "unsupported");
+}
+
+TEST_F(ExecCommand, AnAssertionIsToldAsADriverTellsIt) {
+  const Ended ended = exec({}, "asserts");
+  EXPECT_EQ(ended.exit_code, 3) << ended.err;
+  EXPECT_EQ(ended.out, "710\n");
+  EXPECT_TRUE(
+      has(ended.err, "a.cu:7: k(): block: [0,0,0], thread: [1,2,0] Assertion `false` failed.\n"))
+      << ended.err;
+}
+
+// The verdict is the parent's: where it does not know all, it says so.
+TEST_F(ExecCommand, WhoClosesTheConnectionDoesNotEndInSuccess) {
+  const Ended ended = exec({}, "closes");
+  EXPECT_NE(ended.exit_code, 0) << ended.err;
+  EXPECT_TRUE(has(ended.err, "what it asked for afterwards is not known")) << ended.err;
+}
+
+TEST_F(ExecCommand, WhoOutlivesTheProgramIsWaitedFor) {
+  const Ended ended = exec({}, "orphan");
+  EXPECT_EQ(ended.exit_code, 3) << ended.err;
+  EXPECT_TRUE(has(ended.err, "has ended, and processes that it started go on")) << ended.err;
+  EXPECT_TRUE(has(ended.err, "out_of_bounds")) << ended.err;
+}
+
 }  // namespace
 }  // namespace tilescope::test

@@ -5,11 +5,21 @@
 //   small_program texture  one launch that reads an array through a texture; checks the result
 //   small_program much     asks twice for more memory than there is; prints what it is answered
 //   small_program fault    a launch beyond the end of its buffer
+//   small_program undefined  adds to words that nobody has written, and reads them
+//   small_program heap     a launch that allocates on the device, and one that reads what it got
+//   small_program waits    a launch that waits for the host
+//   small_program asserts  a launch whose thread (1,2,0) of block (0,0,0) asserts what is false
+//   small_program twice    starts two processes, which do what `add` does
+//   small_program closes   closes all its files, and launches then
+//   small_program orphan   starts a process that launches beyond a buffer once its parent has ended
 #include <dlfcn.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
+#include <initializer_list>
 #include <vector>
 
 #include "app/cuda/api.h"
@@ -61,6 +71,98 @@ constexpr const char* texture_ptx = R"(
   mul.wide.u32 %rd3, %r1, 4;
   add.s64 %rd4, %rd2, %rd3;
   st.global.f32 [%rd4], %f1;
+  ret;
+}
+)";
+
+// *where = malloc(4), **where = 5; *to = **where
+constexpr const char* heap_ptx = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.extern .func (.param .b64 out) malloc (.param .b64 bytes);
+.visible .entry make(.param .u64 where) {
+  .reg .b32 %r<2>;
+  .reg .b64 %rd<4>;
+  .param .b64 bytes;
+  .param .b64 out;
+  mov.u64 %rd1, 4;
+  st.param.b64 [bytes], %rd1;
+  call.uni (out), malloc, (bytes);
+  ld.param.b64 %rd2, [out];
+  mov.u32 %r1, 5;
+  st.u32 [%rd2], %r1;
+  ld.param.u64 %rd3, [where];
+  st.global.u64 [%rd3], %rd2;
+  ret;
+}
+.visible .entry use(.param .u64 where) {
+  .reg .b32 %r<2>;
+  .reg .b64 %rd<3>;
+  ld.param.u64 %rd1, [where];
+  ld.global.u64 %rd2, [%rd1];
+  ld.u32 %r1, [%rd2];
+  st.global.u32 [%rd1], %r1;
+  ret;
+}
+)";
+
+// while (*flag == 0);
+constexpr const char* wait_ptx = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry waiter(.param .u64 flag) {
+  .reg .b32 %r<2>;
+  .reg .b64 %rd<2>;
+  .reg .pred %p<2>;
+  ld.param.u64 %rd1, [flag];
+again:
+  ld.volatile.global.u32 %r1, [%rd1];
+  setp.eq.u32 %p1, %r1, 0;
+  @%p1 bra again;
+  ret;
+}
+)";
+
+// assert(false) in thread (1,2,0), as nvcc writes it
+constexpr const char* assert_ptx = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.extern .func __assertfail(.param .b64 m, .param .b64 f, .param .b32 l, .param .b64 n, .param .b64 s);
+.global .align 1 .b8 message[6] = {102, 97, 108, 115, 101, 0};
+.global .align 1 .b8 file[5] = {97, 46, 99, 117, 0};
+.global .align 1 .b8 name[4] = {107, 40, 41, 0};
+.visible .entry check() {
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<5>;
+  .reg .pred %p<3>;
+  .param .b64 m;
+  .param .b64 f;
+  .param .b32 l;
+  .param .b64 n;
+  .param .b64 s;
+  mov.u32 %r1, %tid.x;
+  mov.u32 %r2, %tid.y;
+  setp.ne.u32 %p1, %r1, 1;
+  @%p1 ret;
+  setp.ne.u32 %p2, %r2, 2;
+  @%p2 ret;
+  mov.u64 %rd1, message;
+  cvta.global.u64 %rd1, %rd1;
+  mov.u64 %rd2, file;
+  cvta.global.u64 %rd2, %rd2;
+  mov.u64 %rd3, name;
+  cvta.global.u64 %rd3, %rd3;
+  mov.u64 %rd4, 1;
+  mov.u32 %r3, 7;
+  st.param.b64 [m], %rd1;
+  st.param.b64 [f], %rd2;
+  st.param.b32 [l], %r3;
+  st.param.b64 [n], %rd3;
+  st.param.b64 [s], %rd4;
+  call.uni __assertfail, (m, f, l, n, s);
   ret;
 }
 )";
@@ -127,10 +229,55 @@ int run_texture() {
   return 0;
 }
 
+// The module's kernels, one after the other, with one parameter or none.
+int run_kernels(const char* text, std::initializer_list<const char*> names, CUdeviceptr* parameter,
+                unsigned block_y = 1) {
+  CUmodule module = nullptr;
+  if (const int r = call("cuModuleLoadData", &module, static_cast<const void*>(text)))
+    return fail("module", r);
+  for (const char* name : names) {
+    CUfunction function = nullptr;
+    void* each[] = {parameter};
+    if (const int r = call("cuModuleGetFunction", &function, module, name))
+      return fail("function", r);
+    if (const int r = call("cuLaunchKernel", function, 1u, 1u, 1u, 4u, block_y, 1u, 0u, CUstream{},
+                           static_cast<void**>(each), static_cast<void**>(nullptr)))
+      return fail("launch", r);
+  }
+  std::printf("%d\n", call("cuCtxSynchronize"));
+  return 0;
+}
+
+int run_heap() {
+  CUdeviceptr where = 0;
+  call("cuMemAlloc_v2", &where, std::size_t{8});
+  return run_kernels(heap_ptx, {"make", "use"}, &where);
+}
+
+int run_waits() {
+  CUdeviceptr flag = 0;
+  call("cuMemHostAlloc", reinterpret_cast<void**>(&flag), std::size_t{4}, 0u);
+  *reinterpret_cast<volatile int*>(flag) = 0;
+  return run_kernels(wait_ptx, {"waiter"}, &flag);
+}
+
 }  // namespace
 
 int main(int count, char** words) {
-  const char* const what = count > 1 ? words[1] : "add";
+  const char* what = count > 1 ? words[1] : "add";
+  if (std::strcmp(what, "twice") == 0) {
+    for (int i = 0; i < 2; ++i) {
+      if (::fork() == 0) return ::execl(words[0], words[0], "add", nullptr);
+    }
+    while (::wait(nullptr) > 0) {
+    }
+    return 0;
+  }
+  if (std::strcmp(what, "orphan") == 0) {
+    if (::fork() != 0) return 0;
+    ::usleep(300000);
+    what = "fault";
+  }
   library = ::dlopen("libcuda.so.1", RTLD_NOW);
   if (!library) return fail("no driver", 0);
   CUcontext context = nullptr;
@@ -141,6 +288,9 @@ int main(int count, char** words) {
   if (const int r = call("cuCtxSetCurrent", context)) return fail("current", r);
   if (std::strcmp(what, "texture") == 0) return run_texture();
   if (std::strcmp(what, "much") == 0) return run_much();
+  if (std::strcmp(what, "heap") == 0) return run_heap();
+  if (std::strcmp(what, "waits") == 0) return run_waits();
+  if (std::strcmp(what, "asserts") == 0) return run_kernels(assert_ptx, {"check"}, nullptr, 4);
   if (const int r = call("cuModuleLoadData", &module, static_cast<const void*>(ptx)))
     return fail("module", r);
   if (const int r = call("cuModuleGetFunction", &add, module, "add")) return fail("function", r);
@@ -149,9 +299,15 @@ int main(int count, char** words) {
   std::vector<std::uint32_t> words_of(n, 1);
   CUdeviceptr data = 0;
   if (const int r = call("cuMemAlloc_v2", &data, std::size_t{4} * n)) return fail("memory", r);
-  if (const int r = call("cuMemcpyHtoD_v2", data, static_cast<const void*>(words_of.data()),
-                         std::size_t{4} * n))
+  const bool undefined = std::strcmp(what, "undefined") == 0;
+  const std::size_t written = undefined ? 4 : std::size_t{4} * n;
+  if (const int r =
+          call("cuMemcpyHtoD_v2", data, static_cast<const void*>(words_of.data()), written))
     return fail("copy", r);
+  if (std::strcmp(what, "closes") == 0) {
+    for (int file = 3; file < 200; ++file) ::close(file);
+    n = 1 << 20;
+  }
   CUevent begin = nullptr, end = nullptr;
   call("cuEventCreate", &begin, 0u), call("cuEventCreate", &end, 0u);
   call("cuEventRecord", begin, CUstream{});
@@ -171,6 +327,7 @@ int main(int count, char** words) {
   if (const int r =
           call("cuMemcpyDtoH_v2", static_cast<void*>(words_of.data()), data, std::size_t{4} * n))
     return fail("copy back", r);
+  if (undefined) return 0;
   for (const std::uint32_t word : words_of) {
     if (word != 11) return fail("wrong", static_cast<int>(word));
   }
