@@ -251,6 +251,22 @@ std::string unknown_text(const Options& options, const ExecServer& server, bool 
       options.words[0]);
 }
 
+// Which rules were needed, of all programs together.
+nlohmann::ordered_json silenced_of(const ExecServer& server,
+                                   const std::vector<Suppression>& rules) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    std::uint64_t count = 0;
+    for (const auto& program : server.programs()) {
+      const auto& counts = program->device().silenced();
+      count += i < counts.size() ? counts[i] : 0;
+    }
+    if (!count) continue;
+    out.push_back({{"rule", rules[i].place}, {"reason", rules[i].reason}, {"count", count}});
+  }
+  return out;
+}
+
 // What is said when the program has ended, and with which code.
 int finish(const Options& options, const ExecServer& server, int status, bool others_ended,
            Terminal& terminal) {
@@ -307,6 +323,8 @@ int finish(const Options& options, const ExecServer& server, int status, bool ot
     }
     document["program_exit"] = own;
     document["programs"] = std::move(programs);
+    const auto& rules = options.exec.telling.rules;
+    if (!rules.empty()) document["suppressed"] = silenced_of(server, rules);
     if (options.exec.telling.writes_rules) document["suppressions"] = rules_of(server);
     terminal.document(std::move(document));
   }

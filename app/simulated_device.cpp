@@ -451,6 +451,7 @@ void SimulatedDevice::tell(const std::vector<Report>& reports, const Request& re
   sum.blocks_run += outline.blocks_run;
   sum.doubted += outline.doubted;
   sum.waited += outline.waits;
+  sum.undone += outline.undone;
   sum.here += outline.here;
   sum.at_least = sum.at_least || outline.at_least;
   if (options_.quiet) return;
@@ -737,7 +738,9 @@ std::string SimulatedDevice::summary() const {
       out += fmt::format(", {} of {} CTAs run", sum.blocks_run, sum.blocks);
     }
     // Of what was not checked nothing is known; but a fault is one in any case.
-    const bool known = sum.unchecked < sum.launches || sum.faults || sum.hazards || sum.notes;
+    const bool all_left = sum.unchecked + sum.undone == sum.launches;
+    const bool known = !all_left || sum.faults || sum.hazards || sum.notes;
+    if (sum.undone) out += fmt::format(", {} not run to its end", sum.undone);
     if (known) out += ", " + counts_text(sum.faults, sum.hazards, sum.notes);
     if (sum.unchecked == sum.launches) {
       out += ", not checked";

@@ -139,6 +139,7 @@ class SimulatedDevice {
     std::uint64_t blocks = 0, blocks_run = 0;
     std::uint64_t doubted = 0;  // launches that work on what is unknown
     std::uint64_t waited = 0;   // that may have waited for blocks that were left out
+    std::uint64_t undone = 0;   // that wait for the host
     double here = 0;            // seconds that all of it takes on this machine: an estimate
     bool at_least = false;      // that may be more
   };
@@ -152,6 +153,8 @@ class SimulatedDevice {
   const ExecRecords& records() const { return records_; }
   // The folder of the launch that failed first, as --capture writes it; empty: there is none.
   const std::string& failing() const { return failing_; }
+  // How often each rule of the suppressions was needed.
+  const std::vector<std::uint64_t>& silenced() const { return silenced_; }
   // By kernel, with every report once.
   std::string summary() const;
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "app/cuda/connection.h"
+#include "app/cuda/contexts.h"
 #include "app/cuda/names.h"
 
 namespace tilescope::standin {
@@ -69,6 +70,7 @@ TILESCOPE_CUDA cuGetProcAddress(const char* name, void** function, int version,
 
 TILESCOPE_CUDA cuDeviceGetCount(int* count) {
   if (!is_connected()) return CUDA_ERROR_NOT_INITIALIZED;
+  if (in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
   if (!count) return CUDA_ERROR_INVALID_VALUE;
   *count = 1;
   return CUDA_SUCCESS;
@@ -159,6 +161,17 @@ TILESCOPE_CUDA cuDeviceCanAccessPeer(int* can, CUdevice device, CUdevice peer) {
   if (const CUresult wrong = wrong_device(device)) return wrong;
   *can = 0;
   return wrong_device(peer);
+}
+TILESCOPE_CUDA cuDeviceGetP2PAttribute(int* value, int, CUdevice device, CUdevice peer) {
+  if (!value) return CUDA_ERROR_INVALID_VALUE;
+  if (const CUresult wrong = wrong_device(device)) return wrong;
+  if (const CUresult wrong = wrong_device(peer)) return wrong;
+  return CUDA_ERROR_INVALID_DEVICE;  // one and the same
+}
+// Of contexts of one device (measured on an H200).
+TILESCOPE_CUDA cuCtxEnablePeerAccess(CUcontext context, unsigned flags) {
+  if (flags) return CUDA_ERROR_INVALID_VALUE;
+  return is_context(context) ? CUDA_ERROR_PEER_ACCESS_UNSUPPORTED : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 }  // namespace tilescope::standin

@@ -263,6 +263,10 @@ TEST_F(ExecCommand, RulesForWhatWasToldSilenceIt) {
   write("rules.toml", rules);
   const Ended silent = exec({"--strict", "--suppressions", "rules.toml"}, "undefined");
   EXPECT_EQ(silent.exit_code, 0) << silent.err;
+  EXPECT_TRUE(has(silent.err, "silenced 1 time by rules.toml:1:1: a test")) << silent.err;
+  const json counted =
+      json::parse(exec({"--json", "--suppressions", "rules.toml"}, "undefined").out);
+  EXPECT_EQ(counted.at("suppressed").at(0).at("reason"), "a test");
   const json document = json::parse(exec({"--json", "--generate-suppressions"}, "undefined").out);
   EXPECT_TRUE(has(document.at("suppressions").get<std::string>(), "undefined_copied"));
 }
@@ -313,6 +317,8 @@ TEST_F(ExecCommand, ALaunchThatWaitsForTheHostCannotBeRun) {
   const Ended ended = exec({}, "waits");
   EXPECT_EQ(ended.exit_code, 2) << ended.err;
   EXPECT_EQ(ended.out, "702\n");
+  EXPECT_TRUE(has(ended.err, "waiter: 1 time, ")) << ended.err;
+  EXPECT_TRUE(has(ended.err, ", 1 not run to its end\n")) << ended.err;
   EXPECT_TRUE(has(ended.err, "waiter (launch 1) waits for memory that the host can write"))
       << ended.err;
   EXPECT_FALSE(has(ended.err, "fault")) << ended.err;

@@ -203,6 +203,17 @@ TEST_F(Memory, NoDeviceIsSeenWhereTheUserSaysSo) {
   EXPECT_EQ(init("0,9"), CUDA_SUCCESS);
 }
 
+TEST_F(Memory, OneDeviceHasNoPeers) {
+  begin();
+  CUcontext context = nullptr;
+  int value = 0;
+  ASSERT_EQ(call("cuCtxGetCurrent", &context), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuCtxEnablePeerAccess", context, 0u), CUDA_ERROR_PEER_ACCESS_UNSUPPORTED);
+  EXPECT_EQ(call("cuDeviceGetP2PAttribute", &value, 2, 0, 0), CUDA_ERROR_INVALID_DEVICE);
+  EXPECT_EQ(call("cuDeviceCanAccessPeer", &value, 0, 0), CUDA_SUCCESS);
+  EXPECT_EQ(value, 0);
+}
+
 TEST_F(Memory, ClustersThatADriverRefuses) {
   constexpr auto invalid_cluster = static_cast<CUresult>(912);
   begin();

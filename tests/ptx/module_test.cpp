@@ -82,6 +82,22 @@ TEST(Numbers, AreReadAsPtxWritesThem) {
   }
 }
 
+// 5.4.8: nvcc writes it for __managed__; the alignment may stand before it or behind.
+TEST(Module, AVariableMayBeManaged) {
+  const Module m = module_of(
+      ".visible .global .attribute(.managed) .align 4 .u32 a;\n"
+      ".global .align 8 .attribute(.managed) .b8 b[16];\n"
+      ".global .align 4 .u32 c;\n");
+  ASSERT_EQ(m.variables.size(), 3u);
+  EXPECT_TRUE(m.variables[0].managed);
+  EXPECT_EQ(m.variables[0].align, 4u);
+  EXPECT_TRUE(m.variables[1].managed);
+  EXPECT_EQ(m.variables[1].align, 8u);
+  EXPECT_FALSE(m.variables[2].managed);
+  EXPECT_EQ(refusal(head + ".global .attribute(.other) .u32 a;\n"),
+            "test.ptx:4: '.other' is not understood as an .attribute of a variable: .managed is");
+}
+
 TEST(Module, KnowsItsTargetFilesAndVariables) {
   const Module m = module_of(
       ".file 3 \"a b.cu\"\n.global .align 16 .b8 table[2][3];\n.const .u64 where = table+8;\n"
