@@ -1,6 +1,7 @@
 #include "app/cuda/connection.h"
 
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -18,8 +19,16 @@ namespace {
 
 std::mutex one_at_a_time;
 int socket_file = -1;
+struct stat socket_facts {};
 pid_t connected_process = 0;
 unsigned long long told_context = 0;  // that is current, as `tilescope` knows it
+
+// A program may close files that are not its own, and then open others by their numbers.
+bool is_ours() {
+  struct stat now {};
+  return socket_file >= 0 && ::fstat(socket_file, &now) == 0 && now.st_dev == socket_facts.st_dev &&
+         now.st_ino == socket_facts.st_ino;
+}
 
 bool send_all(const char* from, std::size_t count) {
   while (count > 0) {
@@ -59,7 +68,7 @@ bool receive_all(char* to, std::size_t count, int& file) {
 // The answer's number; its results follow.
 CUresult exchange(Call call, std::string_view operands, std::string& answer, int& file) {
   wire::Head head{static_cast<std::uint32_t>(call), 0, operands.size()};
-  const bool sent = send_all(reinterpret_cast<const char*>(&head), sizeof head) &&
+  const bool sent = is_ours() && send_all(reinterpret_cast<const char*>(&head), sizeof head) &&
                     send_all(operands.data(), operands.size());
   if (!sent || !receive_all(reinterpret_cast<char*>(&head), sizeof head, file)) {
     return CUDA_ERROR_DEINITIALIZED;
@@ -90,6 +99,7 @@ CUresult open_socket() {
     return CUDA_ERROR_NO_DEVICE;
   }
   socket_file = file;
+  ::fstat(file, &socket_facts);
   connected_process = ::getpid();
   wire::Writer operands;
   operands.put(wire::version).put(static_cast<std::uint64_t>(connected_process));
@@ -145,7 +155,8 @@ static void tell_context() {
 // A program has closed what is not its own; `tilescope` is to know that it does not know all.
 static void tell_loss() {
   if (socket_file < 0) return;
-  ::close(std::exchange(socket_file, -1));
+  if (is_ours()) ::close(socket_file);
+  socket_file = -1;
   if (open_socket() != CUDA_SUCCESS) return;
   std::string nothing;
   int none = -1;
@@ -184,7 +195,9 @@ CUresult print_all() {
 // What is a thread's own is gone by then.
 __attribute__((destructor)) static void print_at_the_end() {
   if (!is_connected() || is_forked()) return;
-  const std::lock_guard lock(one_at_a_time);
+  // A thread that is asking still is not waited for.
+  const std::unique_lock lock(one_at_a_time, std::try_to_lock);
+  if (!lock.owns_lock()) return;
   std::string answer;
   int none = -1;
   exchange(Call::printed, {}, answer, none);
