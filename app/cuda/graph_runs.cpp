@@ -36,6 +36,7 @@ struct CUgraphExec_st {
   bool was_launched = false;
   unsigned long long flags = 0;
   std::uint64_t number = 0;
+  tilescope::standin::UserObjects objects;  // of its graph
 };
 
 namespace tilescope::standin {
@@ -320,6 +321,7 @@ TILESCOPE_CUDA cuGraphInstantiateWithFlags(CUgraphExec* out, CUgraph graph,
   auto made = std::make_unique<CUgraphExec_st>();
   std::vector<std::size_t> ends;
   if (!flatten(*graph, {}, made->nodes, ends)) return CUDA_ERROR_INVALID_VALUE;
+  made->objects = graph->objects;
   lay_out(*made);
   made->flags = flags;
   made->number = ++number;

@@ -35,6 +35,7 @@ CUgraphNode add_node(CUgraph graph, NodeKind kind, NodeWork work, std::vector<Ed
 
 CUgraph clone_of(const CUgraph_st& graph) {
   const CUgraph out = new_graph();
+  out->objects = graph.objects;
   std::map<CUgraphNode, CUgraphNode> copies;
   for (const auto& node : graph.nodes) {
     const CUgraphNode copy = add_node(out, node->kind, node->work, node->behind);

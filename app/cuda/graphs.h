@@ -17,6 +17,7 @@
 
 #include "app/cuda/api.h"
 #include "app/cuda/connection.h"
+#include "app/cuda/user_objects.h"
 #include "app/cuda/wire.h"
 
 using CUgraphNode = struct CUgraphNode_st*;
@@ -145,6 +146,7 @@ struct CUgraphNode_st {
 struct CUgraph_st {
   std::vector<std::unique_ptr<CUgraphNode_st>> nodes;  // in the order in which they were added
   bool is_child = false;                               // belongs to a node
+  tilescope::standin::UserObjects objects;
 };
 
 namespace tilescope::standin {

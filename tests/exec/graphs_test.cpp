@@ -477,5 +477,32 @@ TEST_F(Graphs, AGraphMayBeCapturedIntoAnother) {
   EXPECT_EQ(read(a, 1)[0], 7);
 }
 
+// CUDA C++ Programming Guide, "CUDA User Objects".
+TEST_F(StandIn, AnObjectLivesAsLongAsWhatRefersToIt) {
+  begin();
+  static int ended = 0;
+  ended = 0;
+  const CUhostFn end = [](void*) { ++ended; };
+  void *object = nullptr, *nothing = nullptr;
+  CUgraph graph = nullptr, clone = nullptr;
+  void* exec = nullptr;
+  ASSERT_EQ(call("cuGraphCreate", &graph, 0u), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuUserObjectCreate", &object, nothing, end, 1u, 0u), CUDA_ERROR_INVALID_VALUE);
+  ASSERT_EQ(call("cuUserObjectCreate", &object, nothing, end, 1u, 1u), CUDA_SUCCESS);
+  ASSERT_EQ(call("cuGraphRetainUserObject", graph, object, 1u, 1u), CUDA_SUCCESS);
+  ASSERT_EQ(call("cuGraphClone", &clone, graph), CUDA_SUCCESS);
+  ASSERT_EQ(call("cuGraphInstantiateWithFlags", &exec, graph, 0ull), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuGraphDestroy", graph), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuGraphDestroy", clone), CUDA_SUCCESS);
+  EXPECT_EQ(ended, 0) << "what executes the graph keeps it";
+  EXPECT_EQ(call("cuGraphExecDestroy", exec), CUDA_SUCCESS);
+  EXPECT_EQ(ended, 1);
+  EXPECT_EQ(call("cuUserObjectRelease", object, 1u), CUDA_ERROR_INVALID_VALUE) << "it is gone";
+  ASSERT_EQ(call("cuUserObjectCreate", &object, nothing, end, 2u, 1u), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuUserObjectRetain", object, 1u), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuUserObjectRelease", object, 3u), CUDA_SUCCESS);
+  EXPECT_EQ(ended, 2);
+}
+
 }  // namespace
 }  // namespace tilescope
