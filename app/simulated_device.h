@@ -21,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/exec_endings.h"
 #include "app/exec_records.h"
 #include "app/exec_samples.h"
 #include "app/reports.h"
@@ -32,12 +33,8 @@
 #include "core/sim/machine/module.h"
 #include "core/sim/memory/device_memory.h"
 #include "core/sim/order/work_order.h"
-#include "kernels/gpu/driver.h"
 
 namespace tilescope {
-
-// CUresult, with the driver's numbers.
-using DriverResult = gpu::Result;
 
 struct ExecOptions {
   Order order;
@@ -217,8 +214,5 @@ class SimulatedDevice {
   std::string failing_;
   std::string undone_;
 };
-
-// What the driver answers after this fault, by the kind of its report.
-DriverResult result_of(std::string_view kind);
 
 }  // namespace tilescope

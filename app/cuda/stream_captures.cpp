@@ -192,7 +192,7 @@ CUresult spoil_capture(CUstream stream) {
   const GraphsLock lock(graphs_mutex);
   Place* const place = place_of(stream);
   if (!place) return CUDA_SUCCESS;
-  return place->capture->spoiled ? invalidated : spoil(*place->capture, unsupported);
+  return spoil(*place->capture, unsupported);
 }
 
 CUresult spoil_capture(CUevent event) {
