@@ -1,10 +1,13 @@
-// Programs that nvcc builds, in one: those of the three answers*.cu, and one for each
+// Programs that nvcc builds, in one: those of the four answers*.cu, and one for each
 // of what a driver does with a program's images. `built WHICH`.
 #define main answers_main
 #include "answers.cu"
 #undef main
 #define main answers_textures_main
 #include "answers_textures.cu"
+#undef main
+#define main answers_contexts_main
+#include "answers_contexts.cu"
 #undef main
 #define main answers_layers_main
 #include "answers_layers.cu"
@@ -149,6 +152,10 @@ int main(int count, char** words) {
   }
   for (const char* const each : {"arrays_of_layers", "layers", "cubes", "layer_surfaces"}) {
     if (what == each) return answers_layers_main(count, words);
+  }
+  for (const char* each :
+       {"ends", "two_contexts", "texts", "pools_and_advice", "refused", "managed_variables"}) {
+    if (what == each) return answers_contexts_main(count, words);
   }
   return answers_main(count, words);
 }
