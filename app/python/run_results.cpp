@@ -16,6 +16,7 @@
 #include "app/python/timelines.h"
 #include "app/python/values.h"
 #include "core/profile/statistics.h"
+#include "core/run/suppressions.h"
 
 namespace tilescope::python {
 namespace {
@@ -220,6 +221,10 @@ void define_run(nb::module_& module) {
       .def(
           "stats_text", [](const Run& self) { return text(statistics_in(self), source_line); },
           "The same as tables for people.")
+      .def(
+          "suppressions", [](const Run& self) { return tilescope::rules_for(self.reports); },
+          "Rules that silence this run's hazards and notes, as `--generate-suppressions` writes "
+          "them: the text of a file for suppressions=, whose reasons are to be filled in.")
       .def("__str__", &text_of)
       .def("__repr__", &repr_of);
   define_timeline_methods(run);

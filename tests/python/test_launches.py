@@ -397,3 +397,13 @@ def test_names_of_files_are_plain():
 
     text = '.file 1 "/a/\\303\\274_add.py"\n.loc 1 2 3\n'
     assert _ptx.with_own_lines(text) == '.file 1 "/a/ü_add.py"\n.loc 1 2 3\n'
+
+
+def test_a_run_writes_the_rules_that_silence_it(module, tmp_path):
+    shared = np.zeros(1, np.uint32)
+    run = module.launch(1, 64, [shared], entry="race")
+    rules = tmp_path / "known.toml"
+    rules.write_text(run.suppressions())
+    with pytest.raises(ts.Hazard):
+        module.launch(1, 64, [shared], entry="race", strict=True)
+    module.launch(1, 64, [shared], entry="race", strict=True, suppressions=str(rules))
