@@ -48,7 +48,8 @@ int predict(const PreparedRun& run, Order order, const ProfileOptions& profile,
   Outcome<std::vector<Ran>> ran = start_on(simulator, run.job);
   if (!ran) return terminal.fail(ran.error());
   Ran& one = ran->front();
-  if (const auto error = finish(one, run.kernel, terminal, {most, {}})) return terminal.fail(*error);
+  if (const auto error = finish(one, run.kernel, terminal, {most, {}}))
+    return terminal.fail(*error);
   const sim::Record record = take_record(recorder, run, order.device);
   if (const auto error = write_profiles(record, profile, terminal)) return terminal.fail(*error);
   const sim::Statistics statistics = sim::statistics_of(record);

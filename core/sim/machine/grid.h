@@ -57,7 +57,7 @@ struct Grid {
   std::optional<OrderLog> order_log;                               // with Options::logs_order
   std::map<std::uint64_t, std::vector<FlagAccess>> flag_accesses;  // with it: of each flag, by warp
   std::optional<AccessLog> access_log;                             // with Options::logs_accesses
-  std::vector<bool> unread_waits;                 // by instruction (core/sim/checks/unread.h)
+  std::vector<bool> unread_waits;  // by instruction (core/sim/checks/unread.h)
   std::vector<bool> unread_atomics;
   std::map<std::uint32_t, bool> told_before_use;  // of loads (core/sim/checks/unread.h)
   std::vector<Block> blocks;  // clusters one after the other, their blocks by rank
