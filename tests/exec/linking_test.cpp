@@ -14,38 +14,6 @@ std::string kernel(const std::string& body, const std::string& version = "8.0") 
          "  .reg .b32 %r<4>;\n  .reg .b64 %rd<2>;\n" +
          body + "\n  ret;\n}\n";
 }
-const char* const caller = R"(
-.version 8.0
-.target sm_80
-.address_size 64
-.extern .func (.param .b32 out) twice(.param .b32 in);
-.visible .entry doubled(.param .u64 data) {
-  .reg .b32 %r<3>;
-  .reg .b64 %rd<2>;
-  .param .b32 in;
-  .param .b32 out;
-  ld.param.u64 %rd1, [data];
-  ld.global.u32 %r1, [%rd1];
-  st.param.b32 [in], %r1;
-  call.uni (out), twice, (in);
-  ld.param.b32 %r2, [out];
-  st.global.u32 [%rd1], %r2;
-  ret;
-}
-)";
-const char* const called = R"(
-.version 8.0
-.target sm_80
-.address_size 64
-.visible .func (.param .b32 out) twice(.param .b32 in) {
-  .reg .b32 %r<3>;
-  ld.param.b32 %r1, [in];
-  add.u32 %r2, %r1, %r1;
-  st.param.b32 [out], %r2;
-  ret;
-}
-)";
-
 class Linking : public StandIn {
  protected:
   // Room for 1000 bytes of a JIT's errors; how long they are is where the room was.

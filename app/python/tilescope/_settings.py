@@ -6,6 +6,13 @@ import sys
 from . import _tilescope
 
 
+def known(settings, names):
+    """Refuses settings of activate() that are none of the names."""
+    for name in settings:
+        if name not in names:
+            raise _tilescope.Error(f"activate() has no {name}=; it takes {', '.join(names)}.")
+
+
 def tried(target, settings):
     """A launch of nothing says at once what is wrong with them. A test whose launches are watched is told of none."""
     empty = f".version 8.8\n.target {target}\n.address_size 64\n.entry nothing() {{ ret; }}"

@@ -87,9 +87,7 @@ def activate(target="sm_100a", **settings):
     global _session, last
     _imported()
     _check_target(target)
-    for name in settings:
-        if name not in SETTINGS:
-            raise _tilescope.Error(f"activate() has no {name}=; it takes {', '.join(SETTINGS)}.")
+    _settings.known(settings, SETTINGS)
     settings = {"device": TARGETS[target], **settings}
     _settings.tried(target, {name: settings[name] for name in settings if name != "memory"})
     outer, _session = _session, None

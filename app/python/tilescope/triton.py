@@ -43,9 +43,7 @@ def activate(target="sm_100a", **settings):
     global last
     if target not in TARGETS:
         raise _tilescope.Error(f"target={target!r}: {', '.join(TARGETS)} are what Triton's kernels are compiled for here.")
-    for name in settings:
-        if name not in SETTINGS:
-            raise _tilescope.Error(f"activate() has no {name}=; it takes {', '.join(SETTINGS)}.")
+    _settings.known(settings, SETTINGS)
     # What is wrong with them is said before anything ends.
     session = _Session(target, settings)
     outer, _triton_driver.active = _triton_driver.active, None

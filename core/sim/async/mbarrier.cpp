@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/sim/async/mbarrier_order.h"
+#include "core/sim/async/unexpected_bytes.h"
 #include "core/sim/checks/around.h"
 #include "core/sim/checks/evidence.h"
 #include "core/sim/machine/model.h"
@@ -253,65 +254,6 @@ void look_for_early_completion(Model& machine, Block& block, u32 offset, const M
       return r;
     });
   }
-}
-
-// A phase is complete, and bytes are under way to its mbarrier that were sent before: it expected
-// fewer than were sent. Had they come in time, its tx-count would have kept it from completing
-// (9.7.13.15.2), so that no order makes this right.
-void look_for_unexpected_bytes(Model& machine, Block& block, u32 offset, const Mbarrier& b,
-                               Actor who) {
-  if (!block.order.on() || machine.supposes) return;
-  u64 under_way = 0;
-  std::vector<std::string> senders;
-  const auto add = [](std::vector<std::string>& list, std::string text) {
-    if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(std::move(text));
-  };
-  for (u32 rank = 0; rank < machine.cluster_size; ++rank) {
-    const Block& from = *machine.member(block, rank);
-    for (const AsyncOperation& o : from.flight.operations) {
-      if (o.mbarrier != offset || !o.transactions || o.stage == Stage::complete ||
-          o.leader != no_leader || !o.arrives_at(block.rank, rank)) {
-        continue;
-      }
-      under_way += o.transactions;
-      add(senders, line_text(machine, machine.issuer(from, o), o.thread, o.pc));
-    }
-  }
-  if (!under_way) return;
-  u64 expected = 0, came = 0;
-  std::vector<std::string> expecting;
-  Actor expects = who;
-  for (const Visits& v : b.visits) {
-    if (v.phase + 1 != b.phase) continue;
-    const Block& home = *machine.member(block, v.rank);
-    const std::string at = line_text(machine, home, v.warp * 32, v.pc);
-    if (v.expects) {
-      if (expecting.empty()) {
-        expects = {v.warp * 32 + static_cast<u32>(__builtin_ctz(v.last)), v.pc, false, v.rank};
-      }
-      expected += v.bytes;
-      add(expecting, at);
-    } else if (v.brings) {
-      came += v.bytes;
-      add(senders, at);
-    }
-  }
-  const Block& home = home_of(machine, block, expects);
-  machine.reports.hazard_at(home, expects.thread, expects.pc, "bytes_not_expected", who.pc, [&] {
-    Report r;
-    r.sentence = fmt::format(
-        "{} expects {} in phase {}{}, and {} were sent to it before it completed, by {}: the phase "
-        "is complete with {} of them under way",
-        mbarrier_name(machine, offset), bytes_text(expected), b.phase - 1,
-        expecting.empty() ? "" : fmt::format(" ({})", fmt::join(expecting, ", ")),
-        bytes_text(came + under_way), fmt::join(senders, ", "), bytes_text(under_way));
-    r.expected = fmt::format("expect_tx of {}, or fewer bytes sent", bytes_text(came + under_way));
-    r.found = fmt::format("expect_tx of {}", bytes_text(expected));
-    r.evidence = evidence_at(mbarrier_at(block, offset));
-    r.evidence.parties = {party_of(machine, block, offset, expects, "expects too few bytes"),
-                          party_of(machine, block, offset, who, "completed the phase")};
-    return r;
-  });
 }
 
 bool complete_phase(Model& machine, Block& block, u32 offset, Mbarrier& b, MbarrierBits& bits,

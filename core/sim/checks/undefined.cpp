@@ -503,7 +503,7 @@ class Careful {
     }
     return out;
   }
-  // Between integers, cutting loses bytes; everything else mixes them.
+  // Of a type of two numbers, each one's bits.
   static int bits_of_pair(ptx::Type type) {
     switch (type) {
       case ptx::Type::f16x2:
@@ -522,6 +522,7 @@ class Careful {
         return 0;
     }
   }
+  // Between integers, cutting loses bytes; everything else mixes them.
   std::uint64_t converted(int lane) const {
     const std::uint64_t all = ~std::uint64_t{0};
     const auto is_integer = [](ptx::Type t) { return ptx::class_of(t) != ptx::Class::floating; };
