@@ -202,6 +202,7 @@ bool CaptureCalls::launch(wire::Reader& in, wire::Writer& out) {
   pending->how.block = dim(shape.block);
   if (shape.cluster[0]) pending->how.cluster = dim(shape.cluster);
   pending->how.dynamic_shared = shape.dynamic_shared;
+  pending->how.cooperative = shape.cooperative != 0;
   pending->captured = captures_.all.size();
   const std::string folder = (std::filesystem::path(options.folder) /
                               fmt::format("{:04}_{}", number + 1, name.substr(0, 100)))

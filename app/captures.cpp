@@ -302,6 +302,7 @@ std::optional<Error> write_capture(const std::string& folder, const CapturedLaun
       "entry = \"{}\"\ngrid = {}\nblock = {}\n",
       c.launch.entry, list_of(c.launch.grid), list_of(c.launch.block));
   if (c.launch.cluster) toml += fmt::format("cluster = {}\n", list_of(*c.launch.cluster));
+  if (c.launch.cooperative) toml += "cooperative = true\n";
   if (c.launch.dynamic_shared) toml += fmt::format("dynamic_smem = {}\n", c.launch.dynamic_shared);
   if (!c.device.empty()) toml += fmt::format("device = \"{}\"\n", c.device);
   toml += fmt::format("variables_at = 0x{:x}\n", c.module.variables_at());

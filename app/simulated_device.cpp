@@ -154,25 +154,18 @@ sim::Module* SimulatedDevice::module(Handle handle) {
   return found == modules_.end() ? nullptr : found->second.get();
 }
 
-// Of a launch that is not cooperative.
-sim::Options SimulatedDevice::plain_options() const {
-  sim::Options options = simulator_options(options_.order);
-  options.cooperative = false;
-  return options;
-}
-
 const ptx::Program* SimulatedDevice::program(Handle handle, const ptx::Function& entry) {
   sim::Module* const of = module(handle);
   if (!of) return nullptr;
   const auto cluster = static_cast<std::uint32_t>(cluster_of(entry, {}).count());
-  const auto image = of->image(entry, plain_options(), cluster);
+  const auto image = of->image(entry, simulator_options(options_.order), cluster);
   return image ? &(*image)->program : nullptr;
 }
 
 std::optional<Error> SimulatedDevice::objection(sim::Module& module,
                                                 const ptx::Function& entry) const {
   const auto cluster = static_cast<std::uint32_t>(cluster_of(entry, {}).count());
-  const auto image = module.image(entry, plain_options(), cluster);
+  const auto image = module.image(entry, simulator_options(options_.order), cluster);
   return image ? std::nullopt : std::optional(image.error());
 }
 
@@ -230,22 +223,17 @@ DriverResult SimulatedDevice::launch(const Request& request) {
   Outline outline;
   outline.checked = is_checked(request.entry);
   const std::uint64_t number = launches_ + 1;
-  sim::Options options = plain_options();
-  options.cooperative = request.cooperative;
+  sim::Options options = simulator_options(options_.order);
   options.races = outline.checked;
   options.clocked = options.clocked && outline.checked;
   options.logs_accesses = order_.has_streams();
-  // Its blocks wait for each other: all are there, as the driver has found room for them, whatever
-  // registers their PTX seems to need.
-  if (request.cooperative) {
-    options.resident_blocks = static_cast<std::uint32_t>(request.grid.count());
-  }
   Launch how;
   how.entry = request.entry;
   how.grid = request.grid;
   how.block = request.block;
   how.cluster = request.cluster;
   how.dynamic_shared = request.dynamic_shared;
+  how.cooperative = request.cooperative;
   const CapturedLaunch captured{*from,           memory_, how,       request.parameters,
                                 options_.device, nullptr, &textures_};
   const Outcome<const ptx::Function*> entry = from->entry(how.entry);

@@ -166,7 +166,6 @@ class SimulatedDevice {
     bool at_least = false;
     bool undone = false;  // it waits for the host
   };
-  sim::Options plain_options() const;
   bool is_checked(const std::string& kernel) const;
   // `most`: seconds of this machine; 0: no limit.
   RunState advance(sim::Machine& machine, const std::string& what, double most);

@@ -307,12 +307,13 @@ CUresult launch(Asked asked, const Go& go) {
 }
 
 Asked asked_for(CUfunction function, const unsigned (&grid)[3], const unsigned (&block)[3],
-                unsigned shared, CUstream stream, void** parameters, void** extra,
-                bool per_thread) {
+                unsigned shared, CUstream stream, void** parameters, void** extra, bool per_thread,
+                bool is_cooperative = false) {
   Asked out;
   std::memcpy(out.shape.grid, grid, sizeof out.shape.grid);
   std::memcpy(out.shape.block, block, sizeof out.shape.block);
   out.shape.dynamic_shared = shared;
+  out.shape.cooperative = is_cooperative;
   out.function = function;
   out.stream = per_thread && !stream ? stream_per_thread() : stream;
   out.parameters = parameters;
@@ -327,6 +328,9 @@ CUresult launch_config(const CUlaunchConfig* config, CUfunction function, void**
                           config->hStream, parameters, extra, per_thread);
   for (unsigned i = 0; i < config->numAttrs; ++i) {
     const CUlaunchAttribute& attribute = config->attrs[i];
+    if (attribute.id == attribute_cooperative) {
+      asked.shape.cooperative = attribute.value.number != 0;
+    }
     if (attribute.id != attribute_cluster_dimension) continue;
     std::memcpy(asked.shape.cluster, attribute.value.cluster, sizeof asked.shape.cluster);
   }
@@ -342,28 +346,29 @@ CUresult launch_graph(const Go& go) {
 
 }  // namespace
 
-#define TILESCOPE_LAUNCHES(ending, real, cooperative, ex, graph, per_thread)                       \
-  TILESCOPE_CUDA cuLaunchKernel##ending(CUfunction f, unsigned gx, unsigned gy, unsigned gz,       \
-                                        unsigned bx, unsigned by, unsigned bz, unsigned shared,    \
-                                        CUstream stream, void** parameters, void** extra) {        \
-    return launch(                                                                                 \
-        asked_for(f, {gx, gy, gz}, {bx, by, bz}, shared, stream, parameters, extra, per_thread),   \
-        [&] { return real(f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra); });       \
-  }                                                                                                \
-  TILESCOPE_CUDA cuLaunchCooperativeKernel##ending(                                                \
-      CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,  \
-      unsigned shared, CUstream stream, void** parameters) {                                       \
-    return launch(                                                                                 \
-        asked_for(f, {gx, gy, gz}, {bx, by, bz}, shared, stream, parameters, nullptr, per_thread), \
-        [&] { return cooperative(f, gx, gy, gz, bx, by, bz, shared, stream, parameters); });       \
-  }                                                                                                \
-  TILESCOPE_CUDA cuLaunchKernelEx##ending(const CUlaunchConfig* config, CUfunction f,              \
-                                          void** parameters, void** extra) {                       \
-    return launch_config(config, f, parameters, extra, per_thread,                                 \
-                         [&] { return ex(config, f, parameters, extra); });                        \
-  }                                                                                                \
-  TILESCOPE_CUDA cuGraphLaunch##ending(void* executable, CUstream stream) {                        \
-    return launch_graph([&] { return graph(executable, stream); });                                \
+#define TILESCOPE_LAUNCHES(ending, real, cooperative, ex, graph, per_thread)                      \
+  TILESCOPE_CUDA cuLaunchKernel##ending(CUfunction f, unsigned gx, unsigned gy, unsigned gz,      \
+                                        unsigned bx, unsigned by, unsigned bz, unsigned shared,   \
+                                        CUstream stream, void** parameters, void** extra) {       \
+    return launch(                                                                                \
+        asked_for(f, {gx, gy, gz}, {bx, by, bz}, shared, stream, parameters, extra, per_thread),  \
+        [&] { return real(f, gx, gy, gz, bx, by, bz, shared, stream, parameters, extra); });      \
+  }                                                                                               \
+  TILESCOPE_CUDA cuLaunchCooperativeKernel##ending(                                               \
+      CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, \
+      unsigned shared, CUstream stream, void** parameters) {                                      \
+    return launch(                                                                                \
+        asked_for(f, {gx, gy, gz}, {bx, by, bz}, shared, stream, parameters, nullptr, per_thread, \
+                  true),                                                                          \
+        [&] { return cooperative(f, gx, gy, gz, bx, by, bz, shared, stream, parameters); });      \
+  }                                                                                               \
+  TILESCOPE_CUDA cuLaunchKernelEx##ending(const CUlaunchConfig* config, CUfunction f,             \
+                                          void** parameters, void** extra) {                      \
+    return launch_config(config, f, parameters, extra, per_thread,                                \
+                         [&] { return ex(config, f, parameters, extra); });                       \
+  }                                                                                               \
+  TILESCOPE_CUDA cuGraphLaunch##ending(void* executable, CUstream stream) {                       \
+    return launch_graph([&] { return graph(executable, stream); });                               \
   }
 
 TILESCOPE_LAUNCHES(, launch_kernel, launch_cooperative, launch_kernel_ex, graph_launch, false)

@@ -55,7 +55,7 @@ struct CapturedShape {
   std::uint64_t image = 0;
   std::uint32_t grid[3] = {1, 1, 1}, block[3] = {1, 1, 1};
   std::uint32_t cluster[3] = {0, 0, 0};  // 0: not said
-  std::uint32_t dynamic_shared = 0;
+  std::uint32_t dynamic_shared = 0, cooperative = 0;
   std::int32_t major = 0, minor = 0;  // the device's compute capability
 };
 

@@ -338,6 +338,11 @@ nb::object launch(LoadedModule& loaded, nb::handle grid, nb::handle block, nb::h
     if (n < 0 || n > INT32_MAX) refuse(fmt::format("dynamic_smem={}: bytes, 0 or more.", n));
     request.launch.dynamic_shared = static_cast<std::uint32_t>(n);
   }
+  if (const nb::object meets = take("cooperative"); !meets.is_none()) {
+    if (!PyBool_Check(meets.ptr()))
+      refuse(fmt::format("cooperative={}: True or False is needed.", about(meets)));
+    request.launch.cooperative = nb::cast<bool>(meets);
+  }
   request.launch.entry = loaded.entry;
   if (const nb::object entry = take("entry"); !entry.is_none()) {
     if (!PyUnicode_Check(entry.ptr()))
@@ -348,11 +353,11 @@ nb::object launch(LoadedModule& loaded, nb::handle grid, nb::handle block, nb::h
   request.settings = take_settings(words);
   if (words.size() != 0) {
     const std::string name = str_of(words.keys()[0]);
-    refuse(
-        fmt::format("launch() has no {}=; it takes cluster, dynamic_smem, entry, memory, strict, "
-                    "device, schedule, "
-                    "lazy, numerics, threads, max_instructions, suppressions, record and search.",
-                    name));
+    refuse(fmt::format(
+        "launch() has no {}=; it takes cluster, dynamic_smem, cooperative, entry, memory, strict, "
+        "device, schedule, "
+        "lazy, numerics, threads, max_instructions, suppressions, record and search.",
+        name));
   }
   request.order = order_of(request.settings, loaded.ptx());
   return launch_on(loaded, std::move(request), args);
@@ -386,7 +391,8 @@ std::string launch_signature(const char* begin) {
   return fmt::format(
       "{}grid: int | tuple, block: int | tuple, args: Sequence[Any] = (), *, cluster: int | tuple "
       "| "
-      "None = None, dynamic_smem: int = 0, entry: str | None = None, memory: Sequence[Any] | "
+      "None = None, dynamic_smem: int = 0, cooperative: bool = False, entry: str | None = None, "
+      "memory: Sequence[Any] | "
       "dict[str, Any] | None = None, {}) -> Run",
       begin, settings_signature);
 }
@@ -395,6 +401,7 @@ std::string launch_help(const char* begin) {
   return fmt::format(
       "{}\n\n"
       "grid, block, cluster: CTAs, threads and CTAs of a cluster, (x, y, z) or fewer.\n"
+      "cooperative: its CTAs may wait for each other (grid.sync()).\n"
       "args: one for each parameter. Arrays (NumPy, or what has DLPack or the buffer protocol, on "
       "the CPU)\n"
       "are pointers to their first element, and are written in place. Numbers become what the "

@@ -2,7 +2,8 @@
 //
 //     entry = "mm"                   grid = [4, 1, 1]      block = [128, 1, 1]
 //     cluster = [1, 1, 1]            dynamic_smem = 131120
-//     link = ["scale.ptx"]           other PTX files that define what the first declares .extern
+//     cooperative = true             its blocks may wait for each other: grid.sync() traps without
+//     it link = ["scale.ptx"]           other PTX files that define what the first declares .extern
 //     device = "h100"                the simulated chip, where the command line names none
 //     [[buffer]]                     a tensor in global memory
 //     name = "A"                     dtype = "f16"         shape = [256, 256]   (row-major)

@@ -43,8 +43,8 @@ class LaunchParser {
   void launch(const toml::table& root) {
     const std::string_view what = "the launch file";
     toml_.only(root,
-               {"entry", "link", "grid", "block", "cluster", "dynamic_smem", "device",
-                "variables_at", "buffer", "arg", "variable"},
+               {"entry", "link", "grid", "block", "cluster", "cooperative", "dynamic_smem",
+                "device", "variables_at", "buffer", "arg", "variable"},
                what);
     file_.variables_at = static_cast<std::uint64_t>(
         toml_.integer(root, "variables_at", what, 0x0500'0000'0000, 0x05fe'ffff'0000).value_or(0));
@@ -62,6 +62,7 @@ class LaunchParser {
     file_.launch.grid = extent(root, "grid").value_or(Dim3{});
     file_.launch.block = extent(root, "block").value_or(Dim3{});
     file_.launch.cluster = extent(root, "cluster");
+    file_.launch.cooperative = toml_.boolean(root, "cooperative", what).value_or(false);
     file_.launch.dynamic_shared = static_cast<std::uint32_t>(
         toml_.integer(root, "dynamic_smem", what, 0, most_int32).value_or(0));
   }

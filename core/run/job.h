@@ -42,6 +42,9 @@ struct Launch {
   Dim3 grid, block;
   std::optional<Dim3> cluster;       // nothing: what the PTX asks for, or 1
   std::uint32_t dynamic_shared = 0;  // bytes
+  // Its blocks may wait for each other (CUDA Driver API, cuLaunchCooperativeKernel): all are there
+  // at once, and grid.sync() finds where they meet. In a plain launch it traps.
+  bool cooperative = false;
 };
 
 // A tensor in global memory: dense, row-major (the last index moves fastest), little-endian.

@@ -77,7 +77,7 @@ Outcome<Launcher> Launcher::load(std::shared_ptr<Context> context, const Chip& c
   out.context_->enter();
   out.cluster_ = cluster_of(entry, launch);
   out.begins_early_ = waits_for_launches_before(module, entry);
-  out.meets_ = program.ptx.find("%envreg2") != std::string::npos;
+  out.meets_ = launch.cooperative;
   std::string log;
   const Result result = gpu::load(out.context_, program, out.module_, log);
   if (result != Result::success) return not_loaded(driver, chip, program.name, result, log);

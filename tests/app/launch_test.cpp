@@ -44,12 +44,14 @@ std::string hex(const std::vector<std::byte>& bytes) {
 TEST(LaunchFile, TheLaunchItself) {
   const LaunchFile file = parsed(
       "entry = \"mm\"\ngrid = [4, 3, 2]\nblock = [128, 2]\ncluster = [2, 1, 1]\n"
-      "dynamic_smem = 131120\n");
+      "dynamic_smem = 131120\ncooperative = true\n");
   EXPECT_EQ(file.launch.entry, "mm");
   EXPECT_EQ(file.launch.grid, (Dim3{4, 3, 2}));
   EXPECT_EQ(file.launch.block, (Dim3{128, 2, 1}));
   EXPECT_EQ(file.launch.cluster, (Dim3{2, 1, 1}));
   EXPECT_EQ(file.launch.dynamic_shared, 131120u);
+  EXPECT_TRUE(file.launch.cooperative);
+  EXPECT_FALSE(parsed(launch).launch.cooperative);
   EXPECT_FALSE(parsed(launch).launch.cluster);
   EXPECT_EQ(parsed(launch).launch.entry, "");
 }

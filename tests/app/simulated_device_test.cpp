@@ -81,6 +81,16 @@ constexpr const char* text = R"(
   st.global.u32 [%rd3], %r3;
   ret;
 }
+.visible .entry meets() {
+  .reg .b32 %r<3>;
+  .reg .pred %p;
+  mov.u32 %r1, %envreg1;
+  mov.u32 %r2, %envreg2;
+  or.b32 %r1, %r1, %r2;
+  setp.eq.u32 %p, %r1, 0;
+  @%p trap;
+  ret;
+}
 .visible .entry all_meet(.param .u64 data, .param .u32 blocks) .maxnreg 64 {
   .reg .b32 %r<4>;
   .reg .b64 %rd<2>;
@@ -304,6 +314,37 @@ TEST_F(Simulated, ACapturedLaunchRunsByItself) {
   EXPECT_EQ(first, 5u);
   EXPECT_TRUE(m->buffer(1).is_undefined(63)) << "nobody has written it";
   EXPECT_FALSE(m->buffer(1).is_undefined(64));
+  std::filesystem::remove_all(folder);
+}
+
+// It meets where the driver keeps room for that: by itself it does so too, and as a plain launch it
+// traps, as a chip's does.
+TEST_F(Simulated, ACooperativeLaunchIsCapturedAsOne) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / fmt::format("cooperative_{}", ::getpid());
+  ExecOptions options;
+  options.capture = folder.string();
+  device(options);
+  SimulatedDevice::Request request;
+  request.module = module_;
+  request.entry = "meets";
+  request.grid.x = 2;
+  EXPECT_EQ(device_->launch(request), DriverResult::launch_failed) << "trap";
+  device(options);
+  request.module = module_;
+  request.cooperative = true;
+  EXPECT_EQ(device_->launch(request), DriverResult::success);
+  const auto run_again = [&](bool cooperative) {
+    const std::string at = (folder / "0001_meets").string();
+    Outcome<PreparedRun> run = prepare_launch(at + "/kernel.ptx", at + "/launch.toml");
+    if (!run.ok()) return ADD_FAILURE() << run.error().sentence, RunState::running;
+    EXPECT_TRUE(run->job.launch.cooperative);
+    run->job.launch.cooperative = cooperative;
+    Outcome<sim::Machine> m = sim::Machine::load(run->job);
+    return m.ok() ? m->run(1 << 20) : RunState::running;
+  };
+  EXPECT_EQ(run_again(true), RunState::done);
+  EXPECT_EQ(run_again(false), RunState::fault);
   std::filesystem::remove_all(folder);
 }
 

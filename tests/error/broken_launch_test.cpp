@@ -91,7 +91,7 @@ TEST(BrokenLaunch, TheLaunch) {
   EXPECT_EQ(
       said(launch + "gird = 3"),
       "3:1 the launch file has no key \"gird\"; its keys are entry, link, grid, block, cluster, "
-      "dynamic_smem, device, variables_at, buffer, arg, variable.");
+      "cooperative, dynamic_smem, device, variables_at, buffer, arg, variable.");
   EXPECT_EQ(said(launch + "dynamic_smem = -1"),
             "3:16 dynamic_smem of the launch file is -1, but must be from 0 to 2147483647.");
   EXPECT_EQ(said(launch + "entry = 3"),

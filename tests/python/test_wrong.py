@@ -95,7 +95,7 @@ def test_pictures(what, colour, size, theme, form):
 
 @patient
 @given(anything, anything, st.one_of(st.lists(anything, max_size=4), anything),
-       st.dictionaries(st.sampled_from(["cluster", "dynamic_smem", "entry", "strict", "device", "schedule", "lazy",
+       st.dictionaries(st.sampled_from(["cluster", "cooperative", "dynamic_smem", "entry", "strict", "device", "schedule", "lazy",
                                         "numerics", "threads", "suppressions", "record", "nothing"]), anything, max_size=2))
 def test_launches(grid, block, args, words):
     entry = words.pop("entry", "add")

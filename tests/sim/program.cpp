@@ -118,6 +118,8 @@ class Reader {
         l.cluster = dim_of(value);
       } else if (key == "dynamic_smem") {
         l.dynamic_shared = static_cast<std::uint32_t>(std::stoul(value));
+      } else if (key == "cooperative") {
+        l.cooperative = value != "0";
       } else if (key == "resident") {
         out_.resident = static_cast<std::uint32_t>(std::stoul(value));
       } else if (key == "order") {

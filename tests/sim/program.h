@@ -1,8 +1,8 @@
 // A simulator test in one text file: a PTX program, its launch, and what must come of it.
 //
-//   // launch: entry=scale grid=2 block=32 dynamic_smem=64 step=1 cluster=2 resident=4   (grid,
-//   block, cluster: up to x,y,z; resident: blocks that have room together; order=turns: what comes
-//   of it depends on who comes first, and by the clock somebody else does)
+//   // launch: entry=scale grid=2 block=32 dynamic_smem=64 step=1 cluster=2 cooperative=1
+//   resident=4 (grid, block, cluster: up to x,y,z; resident: blocks that have room together;
+//   order=turns: what comes of it depends on who comes first, and by the clock somebody else does)
 //   // buffer: X f32 4x16 = 0..63           (values of the first elements; the rest is 0)
 //   // buffer: Y f32 64 = undefined
 //   // buffer: Y f32 64x64 16x64 = 0         (of which a block computes tiles of 16 x 64)

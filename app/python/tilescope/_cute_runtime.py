@@ -16,6 +16,7 @@ Pointer, Int, Unsigned, Size = ctypes.c_void_p, ctypes.c_int, ctypes.c_uint, cty
 # Numbers of CUDA's headers (driver_types.h).
 SUCCESS, LAUNCH_FAILED, NOT_SUPPORTED = 0, 719, 801
 CLUSTER_DIMENSION = 4  # cudaLaunchAttributeClusterDimension
+COOPERATIVE = 2  # cudaLaunchAttributeCooperative
 # cudaDeviceAttr: its number, and what ts.device() calls it or a number that all chips have.
 ATTRIBUTES = {1: 1024, 2: 1024, 3: 1024, 4: 64, 5: 2147483647, 6: 65535, 7: 65535, 8: 49152, 10: 32, 16: "processors",
               39: "threads", 81: "shared", 82: "registers", 95: 1, 97: "block_shared", 106: 32, 111: 1024, 120: 1}
@@ -142,17 +143,19 @@ class Driver:
     def _cudaLaunchKernelEx(self, configuration, kernel, arguments):
         __tracebackhide__ = True  # a test fails where it calls the host function
         about = Configuration.from_address(configuration)
-        cluster = None
+        cluster, cooperative = None, False
         for attribute in about.attributes[: about.count]:
             if attribute.kind == CLUSTER_DIMENSION:
                 cluster = tuple(attribute.value[:3])
-        self.launch(kernel, tuple(about.grid), tuple(about.block), about.shared, cluster, arguments)
+            elif attribute.kind == COOPERATIVE:
+                cooperative = bool(attribute.value[0])
+        self.launch(kernel, tuple(about.grid), tuple(about.block), about.shared, cluster, arguments, cooperative)
 
     def _cudaLaunchKernel(self, kernel, x, y, z, bx, by, bz, arguments, shared, stream):
         __tracebackhide__ = True
         self.launch(kernel, (x, y, z), (bx, by, bz), shared, None, arguments)
 
-    def launch(self, kernel, grid, block, shared, cluster, arguments):
+    def launch(self, kernel, grid, block, shared, cluster, arguments, cooperative=False):
         __tracebackhide__ = True
         name = self.kernels[kernel - 1]
         sizes = [size for _, _, size in self.module.parameters(name)]
@@ -161,6 +164,8 @@ class Driver:
         words = {"dynamic_smem": shared, "memory": self.memory, "device": self.device, **self.settings}
         if cluster is not None:
             words["cluster"] = cluster
+        if cooperative:
+            words["cooperative"] = True
         try:
             run = self.module.launch(grid, block, values, entry=name, **words)
         except _tilescope.Error as error:

@@ -123,6 +123,8 @@ class _Launcher:
             words["memory"] = [memory_of(each, "what a pointer points to") for each in reached]
         if meta.num_ctas != 1:
             words["cluster"] = meta.num_ctas
+        if getattr(meta, "launch_cooperative_grid", False):
+            words["cooperative"] = True
         if enter is not None:
             enter(launch_metadata)
         active.launch(module, (x * meta.num_ctas, y, z), 32 * meta.num_warps, arguments, names, words)

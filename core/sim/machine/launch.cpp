@@ -317,6 +317,12 @@ std::unique_ptr<Model> model_for(std::shared_ptr<const Image> image, const Launc
   m.kernel = std::string(m.program().entry.name);
   m.launch = launch;
   m.options = options;
+  // Its blocks wait for each other: all are there, as a driver has found room for them, whatever
+  // registers their PTX seems to need.
+  if (launch.cooperative && !options.resident_blocks) {
+    m.options.resident_blocks =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(launch.grid.count(), ~std::uint32_t{0}));
+  }
   m.draws = Draws(options.schedule);
   m.recording.begin(options.recorder);
   return model;
@@ -328,7 +334,8 @@ Outcome<std::unique_ptr<Model>> model_for(Module& module, const Launch& launch,
   if (!entry.ok()) return entry.error();
   const std::uint64_t cluster = cluster_of(**entry, launch).count();
   Outcome<std::shared_ptr<const Image>> image = module.image(
-      **entry, options, static_cast<std::uint32_t>(std::min<std::uint64_t>(cluster, most_cluster)));
+      **entry, options, static_cast<std::uint32_t>(std::min<std::uint64_t>(cluster, most_cluster)),
+      launch.cooperative);
   if (!image.ok()) return image.error();
   return model_for(std::move(*image), launch, options);
 }

@@ -111,9 +111,9 @@ const ptx::Placed* Module::variable(std::string_view name) const {
 }
 
 Outcome<std::shared_ptr<const Image>> Module::image(const ptx::Function& entry,
-                                                    const Options& options, std::uint32_t cluster) {
-  const Key key{&entry, cluster, options.capability >= 90, options.plain_handlers,
-                options.cooperative};
+                                                    const Options& options, std::uint32_t cluster,
+                                                    bool cooperative) {
+  const Key key{&entry, cluster, options.capability >= 90, options.plain_handlers, cooperative};
   std::shared_ptr<const Image>& known = images_[key];
   if (known) return known;
   Outcome<ptx::Program> program = ptx::decode(module_, entry, base_, key.cooperative);

@@ -47,10 +47,10 @@ class Module {
   const std::vector<ptx::Placed>& variables() const { return variables_; }
   std::uint64_t variables_at() const { return base_; }
 
-  // An entry as machines with these options run it in clusters of so many CTAs: made when it is
-  // first asked for.
+  // An entry as machines with these options run it in clusters of so many CTAs, and whether in a
+  // cooperative launch: made when it is first asked for.
   Outcome<std::shared_ptr<const Image>> image(const ptx::Function& entry, const Options& options,
-                                              std::uint32_t cluster);
+                                              std::uint32_t cluster, bool cooperative = false);
 
  private:
   std::shared_ptr<const ptx::Module> module_;
@@ -61,7 +61,7 @@ class Module {
     std::uint32_t cluster = 1;
     bool system_shared = false;  // the block's shared memory begins behind the system's
     bool plain = false;          // handlers
-    bool cooperative = true;
+    bool cooperative = false;
     auto operator<=>(const Key&) const = default;
   };
   std::map<Key, std::shared_ptr<const Image>> images_;

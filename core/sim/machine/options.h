@@ -26,8 +26,6 @@ struct Options {
   // Blocks that wait for each other through global memory need to be resident together, as on a
   // chip. 0: as many as the SMs have room for.
   std::uint32_t resident_blocks = 0;
-  // The grid may wait for itself: it is launched as a cooperative one.
-  bool cooperative = true;
   // Warp instructions before the next warp of a block, or the next resident block, gets its turn.
   std::uint32_t warp_turn = 4096;
   std::uint32_t block_turn = 1u << 20;

@@ -372,6 +372,7 @@ class Runner {
     extent("grid", shape.grid);
     extent("block", shape.block);
     if (shape.cluster) extent("cluster", *shape.cluster);
+    if (shape.cooperative) out << "cooperative = true\n";
     out << "dynamic_smem = " << shape.dynamic_smem << "\n";
     for (std::size_t i = 0; i < reached.size(); ++i) {
       const Slot& slot = arena_.slots()[i];

@@ -392,6 +392,7 @@ struct Shape {
   Extent grid{1, 1, 1}, block{1, 1, 1};
   std::optional<Extent> cluster;
   std::size_t dynamic_smem = 0;
+  bool cooperative = false;
 };
 
 // One launch on its way to a folder.
@@ -418,6 +419,7 @@ class Launch {
     toml << "entry = \"" << kernel_.entry << "\"\ngrid = " << list(shape_.grid)
          << "\nblock = " << list(shape_.block) << '\n';
     if (shape_.cluster) toml << "cluster = " << list(*shape_.cluster) << '\n';
+    if (shape_.cooperative) toml << "cooperative = true\n";
     if (shape_.dynamic_smem) toml << "dynamic_smem = " << shape_.dynamic_smem << '\n';
     toml << buffers << arguments;
     toml.close();

@@ -171,8 +171,8 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* fu
                         config->dynamicSmemBytes};
   for (unsigned i = 0; i < config->numAttrs; ++i) {
     const cudaLaunchAttribute& one = config->attrs[i];
-    if (one.id == cudaLaunchAttributeCooperative && one.val.cooperative &&
-        recorder::too_large_together(shape))
+    if (one.id == cudaLaunchAttributeCooperative) shape.cooperative = one.val.cooperative;
+    if (shape.cooperative && recorder::too_large_together(shape))
       return cudaErrorCooperativeLaunchTooLarge;
     if (one.id != cudaLaunchAttributeClusterDimension || one.val.clusterDim.x == 0) continue;
     shape.cluster = {one.val.clusterDim.x, one.val.clusterDim.y, one.val.clusterDim.z};

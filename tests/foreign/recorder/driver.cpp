@@ -736,7 +736,8 @@ CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned gx, unsigned gy
                                    void** parameters) {
   if (recorder::too_large_together({{gx, gy, gz}, {bx, by, bz}, std::nullopt, smem}))
     return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
-  return launch(function, {{gx, gy, gz}, {bx, by, bz}, std::nullopt, smem}, parameters, nullptr);
+  return launch(function, {{gx, gy, gz}, {bx, by, bz}, std::nullopt, smem, true}, parameters,
+                nullptr);
 }
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** parameters,
                           void** extra) {
@@ -746,8 +747,8 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
                         config->sharedMemBytes};
   for (unsigned i = 0; i < config->numAttrs; ++i) {
     const auto& one = config->attrs[i];
-    if (one.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE && one.value.cooperative &&
-        recorder::too_large_together(shape))
+    if (one.id == CU_LAUNCH_ATTRIBUTE_COOPERATIVE) shape.cooperative = one.value.cooperative;
+    if (shape.cooperative && recorder::too_large_together(shape))
       return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
     if (one.id != CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION || one.value.clusterDim.x == 0) continue;
     shape.cluster = {one.value.clusterDim.x, one.value.clusterDim.y, one.value.clusterDim.z};

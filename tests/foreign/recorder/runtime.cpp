@@ -180,7 +180,7 @@ cudaError_t run(const void* function, const Shape& shape,
 }
 
 cudaError_t begin(const void* function, dim3 grid, dim3 block, dim3 cluster, std::size_t shared,
-                  void** args) {
+                  void** args, bool cooperative = false) {
   move_variables();
   Registered* kernel = kernel_of(function);
   if (!kernel) {
@@ -194,7 +194,7 @@ cudaError_t begin(const void* function, dim3 grid, dim3 block, dim3 cluster, std
          " threads, " + std::to_string(shared) + " bytes of dynamic shared memory");
     return answer(cudaErrorInvalidConfiguration);
   }
-  Shape shape{{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, {}, shared};
+  Shape shape{{grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, {}, shared, cooperative};
   if (cluster.x) shape.cluster = {cluster.x, cluster.y, cluster.z};
   std::vector<std::vector<unsigned char>> arguments;
   for (std::size_t i = 0; i < kernel->entry->parameters.size(); ++i) {
@@ -482,18 +482,22 @@ cudaError_t cudaLaunchKernel(const void* function, dim3 grid, dim3 block, void**
 }
 cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** args,
                                         std::size_t shared, cudaStream_t) {
-  return begin(function, grid, block, dim3(0, 0, 0), shared, args);
+  return begin(function, grid, block, dim3(0, 0, 0), shared, args, true);
 }
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config, const void* function,
                                 void** args) {
   dim3 cluster(0, 0, 0);
+  bool cooperative = false;
   for (unsigned i = 0; i < config->numAttrs; ++i) {
+    if (config->attrs[i].id == cudaLaunchAttributeCooperative) {
+      cooperative = config->attrs[i].val.cooperative;
+    }
     if (config->attrs[i].id != cudaLaunchAttributeClusterDimension) continue;
     const auto& dim = config->attrs[i].val.clusterDim;
     cluster = dim3(dim.x, dim.y, dim.z);
   }
-  return begin(function, config->gridDim, config->blockDim, cluster, config->dynamicSmemBytes,
-               args);
+  return begin(function, config->gridDim, config->blockDim, cluster, config->dynamicSmemBytes, args,
+               cooperative);
 }
 cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* data) {
   return then([=] {
