@@ -139,6 +139,7 @@ nlohmann::ordered_json to_json(const ExecCalls& program) {
                        {"unchecked", sum.unchecked},
                        {"warp_instructions", sum.instructions},
                        {"predicted_seconds", sum.seconds},
+                       {"least_seconds_unchecked", sum.least},
                        {"faults", sum.faults},
                        {"hazards", sum.hazards},
                        {"notes", sum.notes},

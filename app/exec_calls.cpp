@@ -131,6 +131,12 @@ ExecCalls::Row ExecCalls::row_of(wire::Call call) {
       return {&ExecCalls::event_elapsed};
     case Call::event_query:
       return {&ExecCalls::event_query};
+    case Call::value_write:
+      return {&ExecCalls::value_write};
+    case Call::value_read:
+      return {&ExecCalls::value_read};
+    case Call::value_wait:
+      return {&ExecCalls::value_wait};
     case Call::tensor_map:
       return {&ExecCalls::tensor_map};
     case Call::array_create:
@@ -257,7 +263,7 @@ DriverResult ExecCalls::launch(wire::Reader& in, CallAnswer& answer) {
   const auto how = in.get<wire::Launch>();
   const std::string_view parameters = in.text();
   if (in.failed()) return DriverResult::invalid_value;
-  const Function* const f = function(how.function);
+  Function* const f = function(how.function);
   const auto on = stream(how.stream);
   if (!f || !on) return DriverResult::invalid_handle;
   const Context owner = module_facts_[f->module].context;
@@ -293,12 +299,15 @@ DriverResult ExecCalls::launch(wire::Reader& in, CallAnswer& answer) {
         request.entry, how.dynamic_shared, most));
     return DriverResult::invalid_value;
   }
-  if (how.cooperative) {
-    const int room = blocks_of_sm(*f, request.block.count(), how.dynamic_shared);
-    const std::uint64_t together =
-        static_cast<std::uint64_t>(room) * device_.description().processors;
+  const auto together = [&](std::uint32_t registers) {
+    return static_cast<std::uint64_t>(
+               blocks_of_sm(*f, request.block.count(), how.dynamic_shared, registers)) *
+           device_.description().processors;
+  };
+  request.together = together(registers_of(*f));
+  if (how.cooperative) {                                        // what is estimated refuses none
     constexpr auto too_large = static_cast<DriverResult>(720);  // COOPERATIVE_LAUNCH_TOO_LARGE
-    if (request.grid.count() > together) return too_large;
+    if (request.grid.count() > together(0)) return too_large;
   }
   order(*on);
   shared_to_device();
@@ -340,8 +349,9 @@ DriverResult ExecCalls::synchronize(wire::Reader& in, CallAnswer& answer) {
   if (!on) return DriverResult::invalid_handle;
   if (handle == all_streams) {
     device_.order().host_waited_for_all();
+    device_.clock().host_knows_all();
   } else {
-    device_.order().host_waited_for_stream(*on);
+    host_waited(*on);
   }
   answer.out.put_text(device_.take_printed());
   return DriverResult::success;
@@ -363,12 +373,19 @@ std::optional<std::uint64_t> ExecCalls::stream(std::uint64_t handle) {
 void ExecCalls::order(std::uint64_t of) {
   if (of == 0) {
     for (const auto& [handle, each] : streams_) {
-      if (each.blocking) device_.wait(0, device_.time_of(handle));
+      if (each.blocking) device_.clock().wait(0, device_.clock().time_of(handle));
     }
     return;
   }
   const auto found = streams_.find(of);
-  if (found == streams_.end() || found->second.blocking) device_.wait(of, device_.time_of(0));
+  if (found == streams_.end() || found->second.blocking) {
+    device_.clock().wait(of, device_.clock().time_of(0));
+  }
+}
+
+void ExecCalls::host_waited(std::uint64_t of) {
+  device_.order().host_waited_for_stream(of);
+  device_.clock().host_knows(device_.clock().time_of(of));
 }
 
 DriverResult ExecCalls::stream_create(wire::Reader& in, CallAnswer& answer) {
@@ -412,7 +429,7 @@ DriverResult ExecCalls::event_record(wire::Reader& in, CallAnswer&) {
   if (event == events_.end() || !on) return DriverResult::invalid_handle;
   if (event->second.context != context_of(*on)) return DriverResult::invalid_handle;
   order(*on);
-  event->second.time = device_.time_of(*on);
+  event->second.time = device_.clock().time_of(*on);
   event->second.told = wall_time_ ? now() : *event->second.time;
   device_.order().record(event->first, *on);
   return DriverResult::success;
@@ -424,7 +441,7 @@ DriverResult ExecCalls::event_wait(wire::Reader& in, CallAnswer&) {
   const auto on = stream(in.get<std::uint64_t>());
   if (event == events_.end() || !on) return DriverResult::invalid_handle;
   if (event->second.time) {
-    device_.wait(*on, *event->second.time);
+    device_.clock().wait(*on, *event->second.time);
     device_.order().wait(*on, event->first);
   }
   return DriverResult::success;
@@ -444,7 +461,10 @@ DriverResult ExecCalls::event_elapsed(wire::Reader& in, CallAnswer& answer) {
 DriverResult ExecCalls::event_query(wire::Reader& in, CallAnswer& answer) {
   const auto event = events_.find(in.get<std::uint64_t>());
   if (event == events_.end()) return DriverResult::invalid_handle;
-  if (event->second.time) device_.order().host_waited_for_event(event->first);
+  if (event->second.time) {
+    device_.order().host_waited_for_event(event->first);
+    device_.clock().host_knows(*event->second.time);
+  }
   answer.out.put_text(device_.take_printed());
   return DriverResult::success;
 }

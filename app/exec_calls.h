@@ -110,6 +110,7 @@ class ExecCalls {
     SimulatedDevice::Handle module = 0;
     const ptx::Function* entry = nullptr;
     std::map<int, int> attributes;  // that were set
+    std::uint32_t registers = 0;    // an estimate; 0: nobody has asked
   };
   struct Event {
     std::optional<double> time;  // nothing: not recorded
@@ -177,6 +178,9 @@ class ExecCalls {
   DriverResult copy_out(wire::Reader& in, CallAnswer& answer);
   DriverResult copy_within(wire::Reader& in, CallAnswer& answer);
   DriverResult fill(wire::Reader& in, CallAnswer& answer);
+  DriverResult value_write(wire::Reader& in, CallAnswer& answer);
+  DriverResult value_read(wire::Reader& in, CallAnswer& answer);
+  DriverResult value_wait(wire::Reader& in, CallAnswer& answer);
   DriverResult tensor_map(wire::Reader& in, CallAnswer& answer);
 
   // exec_mappings.cpp
@@ -231,7 +235,11 @@ class ExecCalls {
   // What a driver refuses of them; empty: nothing.
   std::string wrong_cluster(const Function& function,
                             const SimulatedDevice::Request& request) const;
-  int blocks_of_sm(const Function& function, std::uint64_t threads, std::uint64_t dynamic_shared);
+  // Of an entry, as core/ptx/pressure.h estimates; 0: it cannot be decoded.
+  std::uint32_t registers_of(Function& function);
+  // `registers`: of a thread, 0: they are no limit.
+  int blocks_of_sm(const Function& function, std::uint64_t threads, std::uint64_t dynamic_shared,
+                   std::uint32_t registers);
   // The stream by the handle that a program uses for it; nothing: there is none.
   std::optional<std::uint64_t> stream(std::uint64_t handle);
   // Before work on this stream: the default stream and those that block wait for each other.
@@ -239,6 +247,8 @@ class ExecCalls {
   // A copy or fill of a stream uses these bytes: nothing else orders them with other streams' work.
   void use(std::uint64_t stream, const char* what, const wire::Rows& rows, std::uint64_t row_bytes,
            bool writes);
+  // The host has waited for all that the stream was given.
+  void host_waited(std::uint64_t stream);
   void shared_to_device();
   void shared_to_host();
 
@@ -253,6 +263,11 @@ class ExecCalls {
   std::map<std::uint64_t, Function> functions_;
   std::map<std::uint64_t, Stream> streams_;
   std::map<std::uint64_t, Event> events_;
+  struct Value {
+    std::uint64_t event = 0;  // of the order: the last write
+    double time = 0;
+  };
+  std::map<std::uint64_t, Value> values_;  // that streams have written, by address
   std::map<std::uint64_t, std::unique_ptr<SharedMemory>> shared_;  // by address
   std::map<std::uint64_t, std::uint64_t> reserved_;                // bytes, by address
   std::map<std::uint64_t, Physical> physical_;

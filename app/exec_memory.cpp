@@ -226,8 +226,8 @@ DriverResult ExecCalls::copy_in(wire::Reader& in, CallAnswer& answer) {
   }
   order(*on);
   use(*on, "a copy from the host", to, to.bytes, true);
-  device_.did(*on, device_.time_of(*on), "copy from the host", bytes.size());
-  if (waits) device_.order().host_waited_for_stream(*on);
+  device_.did(*on, SimulatedDevice::Way::to_device, "copy from the host", bytes.size());
+  if (waits) host_waited(*on);
   if (waits) answer.out.put_text(device_.take_printed());
   return DriverResult::success;
 }
@@ -248,13 +248,13 @@ DriverResult ExecCalls::copy_out(wire::Reader& in, CallAnswer& answer) {
   }
   order(*on);
   use(*on, "a copy to the host", from, from.bytes, false);
-  device_.did(*on, device_.time_of(*on), "copy to the host", *bytes);
+  device_.did(*on, SimulatedDevice::Way::from_device, "copy to the host", *bytes);
   for (std::uint64_t plane = 0; plane < from.planes; ++plane) {
     for (std::uint64_t row = 0; row < from.rows; ++row) {
       device_.hand_over(from.at(row, plane), from.bytes);
     }
   }
-  if (waits) device_.order().host_waited_for_stream(*on);
+  if (waits) host_waited(*on);
   answer.out.put_text(out).put_text(waits ? device_.take_printed() : std::string());
   return DriverResult::success;
 }
@@ -279,9 +279,7 @@ DriverResult ExecCalls::copy_within(wire::Reader& in, CallAnswer&) {
     }
   }
   device_.copied(to.address, from.address);
-  const double since = device_.time_of(*on);
-  device_.spend_on_bytes(*on, 2 * *bytes);
-  device_.did(*on, since, "copy on the device", *bytes);
+  device_.did(*on, SimulatedDevice::Way::within, "copy on the device", *bytes);
   return DriverResult::success;
 }
 
@@ -302,9 +300,56 @@ DriverResult ExecCalls::fill(wire::Reader& in, CallAnswer&) {
   for (std::uint64_t row = 0; row < to.rows; ++row) {
     device_.memory().fill(to.at(row, 0), to.bytes, value, width);
   }
-  const double since = device_.time_of(*on);
-  device_.spend_on_bytes(*on, to.rows * to.bytes * width);
-  device_.did(*on, since, "memset", to.rows * to.bytes * width);
+  device_.did(*on, SimulatedDevice::Way::fills, "memset", to.rows * to.bytes * width);
+  return DriverResult::success;
+}
+
+// ---- values that streams write and wait for (CUDA Driver API, "Stream Memory Operations")
+// --------
+
+DriverResult ExecCalls::value_write(wire::Reader& in, CallAnswer&) {
+  Rows to;
+  to.address = in.get<std::uint64_t>();
+  const auto value = in.get<std::uint64_t>();
+  to.bytes = in.get<std::uint32_t>();
+  const auto on = stream(in.get<std::uint64_t>());
+  if (!on) return DriverResult::invalid_handle;
+  if (to.bytes > sizeof value || (to.bytes && !is_there(device_.memory(), to, to.bytes))) {
+    return DriverResult::invalid_value;
+  }
+  order(*on);
+  if (to.bytes) {
+    use(*on, "a value that a stream writes", to, to.bytes, true);
+    device_.memory().copy_in(to.address, reinterpret_cast<const std::byte*>(&value), to.bytes);
+  }
+  const auto [written, fresh] = values_.try_emplace(to.address);
+  if (fresh) written->second.event = new_handle();
+  written->second.time = device_.clock().time_of(*on);
+  device_.order().record(written->second.event, *on);
+  return DriverResult::success;
+}
+
+DriverResult ExecCalls::value_read(wire::Reader& in, CallAnswer& answer) {
+  Rows from;
+  from.address = in.get<std::uint64_t>();
+  from.bytes = in.get<std::uint32_t>();
+  std::uint64_t value = 0;
+  if (from.bytes > sizeof value || !is_there(device_.memory(), from, from.bytes)) {
+    return DriverResult::invalid_value;
+  }
+  device_.memory().copy_out(from.address, reinterpret_cast<std::byte*>(&value), from.bytes);
+  answer.out.put(value);
+  return DriverResult::success;
+}
+
+// What is there it has found. Who wrote it is known where that was a stream.
+DriverResult ExecCalls::value_wait(wire::Reader& in, CallAnswer&) {
+  const auto written = values_.find(in.get<std::uint64_t>());
+  const auto on = stream(in.get<std::uint64_t>());
+  if (!on) return DriverResult::invalid_handle;
+  if (written == values_.end()) return DriverResult::success;
+  device_.clock().wait(*on, written->second.time);
+  device_.order().wait(*on, written->second.event);
   return DriverResult::success;
 }
 

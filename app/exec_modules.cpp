@@ -6,6 +6,7 @@
 
 #include "app/exec_calls.h"
 #include "app/program_images.h"
+#include "core/ptx/pressure.h"
 #include "core/ptx/targets.h"
 #include "core/sim/machine/machine.h"
 
@@ -215,7 +216,7 @@ std::uint64_t ExecCalls::shared_bytes(const Function& f) {
 
 DriverResult ExecCalls::function_get(wire::Reader& in, CallAnswer& answer) {
   using namespace function_attribute;
-  const Function* const f = function(in.get<std::uint64_t>());
+  Function* const f = function(in.get<std::uint64_t>());
   const auto attribute = in.get<std::int32_t>();
   if (!f) return DriverResult::invalid_handle;
   const DeviceDescription& device = device_.description();
@@ -236,9 +237,8 @@ DriverResult ExecCalls::function_get(wire::Reader& in, CallAnswer& answer) {
         value = static_cast<std::int32_t>(program->local_bytes);
       }
       break;
-    case registers:  // ptxas says it, and there is none here
-      value =
-          static_cast<std::int32_t>(f->entry->maximum_registers ? f->entry->maximum_registers : 32);
+    case registers:
+      value = static_cast<std::int32_t>(registers_of(*f));
       break;
     case ptx_version:  // of the PTX: CUB chooses its kernels' shapes by it
       if (const sim::Module* const from = device_.module(f->module)) {
@@ -286,30 +286,47 @@ DriverResult ExecCalls::function_set(wire::Reader& in, CallAnswer&) {
   return DriverResult::success;
 }
 
-// ---- how many blocks there is room for: by threads, blocks and shared memory; how many registers
-// a chip's code takes is not known
-// ------------------------------------------------------------------
+// ---- how many blocks there is room for ----------------------------------------------------------
 
-int ExecCalls::blocks_of_sm(const Function& f, std::uint64_t threads,
-                            std::uint64_t dynamic_shared) {
+std::uint32_t ExecCalls::registers_of(Function& f) {
+  if (!f.registers) {
+    if (const auto program = device_.program(f.module, *f.entry)) {
+      f.registers = ptx::estimated_registers(*program);
+    }
+  }
+  return f.registers;
+}
+
+// Each quarter of an SM gives its registers to whole warps. That a block has room by all else it
+// has by its registers, too: they are estimated.
+static std::uint64_t blocks_by_registers(std::uint64_t warps, std::uint32_t registers) {
+  constexpr std::uint64_t quarters = 4;
+  const std::uint64_t of_warp = std::uint64_t{32} * ptx::given_registers(registers);
+  const std::uint64_t together = ptx::registers_of_sm / quarters / of_warp * quarters;
+  return std::max<std::uint64_t>(1, together / warps);
+}
+
+int ExecCalls::blocks_of_sm(const Function& f, std::uint64_t threads, std::uint64_t dynamic_shared,
+                            std::uint32_t registers) {
   const DeviceDescription& device = device_.description();
   if (threads == 0 || threads > 1024) return 0;
   const std::uint64_t shared = shared_bytes(f) + dynamic_shared;
   if (shared > device.block_shared) return 0;
-  const std::uint64_t whole_warps = (threads + 31) / 32 * 32;
+  const std::uint64_t warps = (threads + 31) / 32;
   return static_cast<int>(
-      std::min({std::uint64_t{device.blocks}, device.threads / whole_warps,
-                device.shared / std::max<std::uint64_t>(1, shared + device.reserved)}));
+      std::min({std::uint64_t{device.blocks}, device.threads / (32 * warps),
+                device.shared / std::max<std::uint64_t>(1, shared + device.reserved),
+                registers ? blocks_by_registers(warps, registers) : std::uint64_t{device.blocks}}));
 }
 
 DriverResult ExecCalls::occupancy(wire::Reader& in, CallAnswer& answer) {
-  const Function* const f = function(in.get<std::uint64_t>());
+  Function* const f = function(in.get<std::uint64_t>());
   const auto threads = in.get<std::int32_t>();
   const auto dynamic = in.get<std::uint64_t>();
   if (!f) return DriverResult::invalid_handle;
   if (threads <= 0) return DriverResult::invalid_value;
-  answer.out.put(
-      static_cast<std::int32_t>(blocks_of_sm(*f, static_cast<std::uint64_t>(threads), dynamic)));
+  answer.out.put(static_cast<std::int32_t>(
+      blocks_of_sm(*f, static_cast<std::uint64_t>(threads), dynamic, registers_of(*f))));
   return DriverResult::success;
 }
 
@@ -323,14 +340,14 @@ DriverResult ExecCalls::clusters(wire::Reader& in, CallAnswer& answer) {
   struct Shape {
     std::uint32_t of[3];
   };
-  const Function* const f = function(in.get<std::uint64_t>());
+  Function* const f = function(in.get<std::uint64_t>());
   const auto shape = in.get<Shape>();
   const auto threads = in.get<std::uint32_t>();
   const auto dynamic = in.get<std::uint64_t>();
   if (!f) return DriverResult::invalid_handle;
   const auto largest = static_cast<std::int32_t>(largest_cluster(*f));
   const std::uint64_t size = std::uint64_t{shape.of[0]} * shape.of[1] * shape.of[2];
-  const int blocks = blocks_of_sm(*f, threads, dynamic);
+  const int blocks = blocks_of_sm(*f, threads, dynamic, registers_of(*f));
   const std::uint64_t all = static_cast<std::uint64_t>(blocks) * device_.description().processors;
   answer.out.put(blocks ? largest : 0);
   answer.out.put(static_cast<std::int32_t>(

@@ -278,6 +278,10 @@ DriverResult SimulatedDevice::launch(const Request& request) {
   const Progress at = machine->progress();
   outline.instructions = machine->instructions();
   if (!known.samples) outline.seconds = machine->seconds();
+  if (!outline.checked && !options_.estimates && options_.order.clocked) {
+    outline.seconds = least_of(*machine, how);
+    outline.at_least_so_long = outline.seconds > 0;
+  }
   printed_ += machine->printed();
   std::vector<Report> reports = machine->reports();
   if (state == RunState::done) {
@@ -319,8 +323,11 @@ DriverResult SimulatedDevice::launch(const Request& request) {
     outline.here = setup + run * (at.done ? all / static_cast<double>(at.done) : 1.0);
     if (known.samples) estimates_.measured(shape, outline.here);
   }
-  const double since = time_of(request.stream);
-  times_[request.stream] = since + outline.seconds;
+  const double share = request.together ? static_cast<double>(how.grid.count()) /
+                                              static_cast<double>(request.together)
+                                        : 1;
+  const ExecClock::Span span =
+      clock_.work(request.stream, ExecClock::Part::chip, share, outline.seconds);
   if (state == RunState::running && !stops) {  // interrupted, or more than it may execute
     failed_ = DriverResult::launch_timeout;
     if (!interrupted()) {
@@ -338,11 +345,11 @@ DriverResult SimulatedDevice::launch(const Request& request) {
   tell(told.kept, request, outline);
   keep(told.kept);
   records_.work(
-      request.stream, since, since + outline.seconds,
-      fmt::format("launch {}: {}", number, request.entry),
-      fmt::format("\"grid\":\"{}\",\"block\":\"{}\",\"found\":\"{}\"", text(request.grid),
-                  text(request.block), outline.checked ? found_text(told.kept) : "not checked"));
-  if (outline.checked) records_.end(request.entry, number, since, since + outline.seconds);
+      request.stream, span.begin, span.end, fmt::format("launch {}: {}", number, request.entry),
+      fmt::format("\"grid\":\"{}\",\"block\":\"{}\",\"found\":\"{}\"{}", text(request.grid),
+                  text(request.block), outline.checked ? found_text(told.kept) : "not checked",
+                  outline.at_least_so_long ? ",\"time\":\"at least\"" : ""));
+  if (outline.checked) records_.end(request.entry, number, span.begin, span.end);
   ++launches_;
   if (!fault.empty() && !outline.doubted && !outline.waits) failed_ = result_of(fault);
   if (outline.undone) failed_ = DriverResult::launch_timeout;
@@ -364,7 +371,7 @@ void SimulatedDevice::tell(const std::vector<Report>& reports, const Request& re
   ++sum.launches;
   sum.unchecked += !outline.checked;
   sum.instructions += outline.instructions;
-  sum.seconds += outline.seconds;
+  (outline.at_least_so_long ? sum.least : sum.seconds) += outline.seconds;
   sum.faults += one.faults;
   sum.hazards += one.hazards;
   sum.notes += one.notes;
@@ -379,7 +386,9 @@ void SimulatedDevice::tell(const std::vector<Report>& reports, const Request& re
   std::string line = fmt::format("tilescope: launch {}: {}, grid {}, block {}", launches_ + 1,
                                  request.entry, text(request.grid), text(request.block));
   if (request.cluster) line += fmt::format(", clusters {}", text(*request.cluster));
-  if (outline.seconds > 0) line += ", " + time_text(outline.seconds) + " predicted";
+  if (outline.seconds > 0 && !outline.at_least_so_long) {
+    line += ", " + time_text(outline.seconds) + " predicted";
+  }
   if (options_.estimates) {
     line += fmt::format(", {} {} to simulate", outline.at_least ? "more than" : "about",
                         wait_text(outline.here));
@@ -395,6 +404,7 @@ void SimulatedDevice::tell(const std::vector<Report>& reports, const Request& re
     line +=
         outline.checked ? ", " + counts_text(one.faults, one.hazards, one.notes) : ", not checked";
   }
+  if (outline.at_least_so_long) line += ", at least " + time_text(outline.seconds);
   if (outline.waits) line += ", ended early: it may wait for CTAs that were left out";
   terminal_.say(line);
 }
@@ -574,27 +584,35 @@ void SimulatedDevice::hand_over(std::uint64_t address, std::uint64_t bytes) {
   }
 }
 
-double SimulatedDevice::time_of(std::uint64_t stream) const {
-  const auto found = times_.find(stream);
-  return found == times_.end() ? 0 : found->second;
+// Each SM that has one of its CTAs issues as many as it can.
+double SimulatedDevice::least_of(const sim::Machine& machine, const Launch& how) const {
+  const DeviceTimes& times = description().times;
+  if (!times.known()) return 0;
+  const auto sms =
+      static_cast<double>(std::min<std::uint64_t>(how.grid.count(), description().processors));
+  const double cycles = static_cast<double>(machine.instructions()) / (times.schedulers * sms);
+  return times.launch * 1e-6 + cycles / (times.clock * 1e9);
 }
 
-void SimulatedDevice::wait(std::uint64_t stream, double time) {
-  double& own = times_[stream];
-  own = std::max(own, time);
-}
-
-void SimulatedDevice::spend_on_bytes(std::uint64_t stream, std::uint64_t bytes) {
-  const double rate = description().times.memory_bandwidth * 1e9;
-  if (rate > 0) times_[stream] = time_of(stream) + static_cast<double>(bytes) / rate;
-}
-
-void SimulatedDevice::did(std::uint64_t stream, double from, std::string what,
-                          std::uint64_t bytes) {
-  const double to = time_of(stream);
-  records_.work(stream, from, to, std::move(what),
+void SimulatedDevice::did(std::uint64_t stream, Way way, std::string what, std::uint64_t bytes) {
+  const DeviceTimes& times = description().times;
+  const bool by_link = way == Way::to_device || way == Way::from_device;
+  const double rate = way == Way::to_device     ? times.host_in
+                      : way == Way::from_device ? times.host_out
+                      : way == Way::within      ? times.memory_bandwidth / 2
+                                                : times.memory_bandwidth;
+  double seconds = 0;
+  if (rate > 0 && options_.order.clocked) {
+    seconds = static_cast<double>(bytes) / (rate * 1e9);
+    if (by_link) seconds += times.host_latency * 1e-6;
+  }
+  const auto part = way == Way::to_device     ? ExecClock::Part::to_device
+                    : way == Way::from_device ? ExecClock::Part::from_device
+                                              : ExecClock::Part::chip;
+  const ExecClock::Span span = clock_.work(stream, part, 1, seconds);
+  records_.work(stream, span.begin, span.end, std::move(what),
                 fmt::format("\"bytes\":{}{}", bytes,
-                            to > from ? "" : ",\"time\":\"none: it is not predicted\""));
+                            seconds > 0 ? "" : ",\"time\":\"none: it is not predicted\""));
 }
 
 // What was not covered, and what is unknown since.
@@ -669,6 +687,7 @@ std::string SimulatedDevice::summary() const {
       out += fmt::format(" in {}, {} not checked",
                          count_text(sum.launches - sum.unchecked, "launch"), sum.unchecked);
     }
+    if (sum.least > 0) out += ", at least " + time_text(sum.least);
     out += of_kernel([&](const std::string& kernel) { return kernel == name; });
   }
   const auto between = std::count_if(reports_.begin(), reports_.end(), [](const Report& r) {

@@ -7,8 +7,7 @@
 // Handling": the context is unusable from then on).
 //
 // Launches run when they are made, in the order in which they are made: one of the orders that
-// streams allow. Time is the chip's, as the simulator predicts it: of each stream how long it has
-// been busy.
+// streams allow. Time is the chip's, as the simulator predicts it (app/exec_clock.h).
 #pragma once
 
 #include <cstddef>
@@ -21,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/exec_clock.h"
 #include "app/exec_endings.h"
 #include "app/exec_records.h"
 #include "app/exec_samples.h"
@@ -92,8 +92,9 @@ class SimulatedDevice {
     std::uint32_t dynamic_shared = 0;
     std::vector<std::byte> parameters;
     std::uint64_t stream = 0;
-    bool cooperative = false;   // its blocks may wait for each other
-    bool begins_early = false;  // before the launch before it has ended (griddepcontrol.wait)
+    bool cooperative = false;    // its blocks may wait for each other
+    std::uint64_t together = 0;  // CTAs that the chip has room for at once; 0: not known
+    bool begins_early = false;   // before the launch before it has ended (griddepcontrol.wait)
   };
   DriverResult launch(const Request& request);
   // What kernels have printed since the last call.
@@ -104,14 +105,12 @@ class SimulatedDevice {
   // False: there is none, or none any more.
   bool end_texture(std::uint64_t handle);
 
-  // ---- time: seconds of the chip, of what a stream has done so far ----
-  double time_of(std::uint64_t stream) const;
-  // The stream's next work begins behind this.
-  void wait(std::uint64_t stream, double time);
-  // Copies and fills within the device's memory, by its bandwidth.
-  void spend_on_bytes(std::uint64_t stream, std::uint64_t bytes);
-  // A copy or fill that a stream has done, of the timeline: since `from`.
-  void did(std::uint64_t stream, double from, std::string what, std::uint64_t bytes);
+  // ---- time ----
+  ExecClock& clock() { return clock_; }
+  // A copy or fill that a stream has done, which takes its time by the rate of what it goes
+  // through: the device's memory, read and written, or the link to the host.
+  enum class Way : std::uint8_t { fills, within, to_device, from_device };
+  void did(std::uint64_t stream, Way way, std::string what, std::uint64_t bytes);
 
   // ---- order between streams ----
   // The server tells it of streams, events and waits.
@@ -132,6 +131,7 @@ class SimulatedDevice {
   struct KernelSum {
     std::uint64_t launches = 0, unchecked = 0, instructions = 0;
     double seconds = 0;  // predicted
+    double least = 0;    // and what those that were not checked take at least
     std::uint64_t faults = 0, hazards = 0, notes = 0;
     std::uint64_t blocks = 0, blocks_run = 0;
     std::uint64_t doubted = 0;  // launches that work on what is unknown
@@ -161,6 +161,7 @@ class SimulatedDevice {
     bool checked = true;
     bool doubted = false, waits = false;  // as in KernelSum
     double seconds = 0;                   // predicted
+    bool at_least_so_long = false;        // or less than it takes: not checked
     std::uint64_t blocks_run = 0, instructions = 0;
     double here = 0;  // seconds, an estimate
     bool at_least = false;
@@ -170,6 +171,8 @@ class SimulatedDevice {
   // `most`: seconds of this machine; 0: no limit.
   RunState advance(sim::Machine& machine, const std::string& what, double most);
   void capture(const std::string& folder, const CapturedLaunch& launch);
+  // What a launch that is not checked takes at least: for its warps' instructions to be issued.
+  double least_of(const sim::Machine& machine, const Launch& how) const;
   void tell(const std::vector<Report>& reports, const Request& request, const Outline& outline);
   std::string samples_text() const;
   // "none of them was looked at"; empty where one was, or all were to be.
@@ -201,7 +204,7 @@ class SimulatedDevice {
   };
   std::map<std::uint64_t, Undefined> undefined_;
   sim::WorkOrder order_;
-  std::map<std::uint64_t, double> times_;        // of streams
+  ExecClock clock_;
   std::map<std::uint64_t, std::int32_t> lanes_;  // streams that are: the graph's number
   std::map<std::string, KernelSum, std::less<>> kernels_;
   std::vector<Report> reports_;

@@ -110,6 +110,11 @@ enum class Call : std::uint32_t {
   event_wait,      // event u64, stream u64 -> nothing
   event_elapsed,   // begin u64, end u64 -> milliseconds f32
   event_query,     // event u64 -> nothing
+  // A value of memory that streams write and wait for: width 4 or 8, or 0 where the host's side has
+  // written it; who waits for it comes behind who wrote it last.
+  value_write,  // address u64, value u64, width u32, stream u64 -> nothing
+  value_read,   // address u64, width u32 -> value u64
+  value_wait,   // address u64, stream u64 -> nothing
 
   tensor_map,  // TensorMap -> 128 bytes
 

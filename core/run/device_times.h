@@ -61,6 +61,10 @@ struct DeviceTimes {
   double atomic_float = 0;
   double shared_float = 0;
 
+  // ---- copies between host and device, each way alone, of memory that the host has pinned ----
+  double host_in = 0, host_out = 0;  // GB/s to the device and from it; 0: not known
+  double host_latency = 0;           // microseconds that a copy takes besides
+
   // ---- copies (TMA, cp.async.bulk) ----
   double copy_issue = 0;    // cycles between two copies of one SM
   double copy_latency = 0;  // beyond that of a load

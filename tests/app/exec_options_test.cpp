@@ -105,6 +105,7 @@ class OptionsOfExec : public ::testing::Test {
     request.block.x = 32;
     request.stream = stream;
     request.cooperative = cooperative;
+    request.together = 100000;
     if (cluster) request.cluster = Dim3{cluster, 1, 1};
     request.parameters.resize(8 * pointers.size());
     std::memcpy(request.parameters.data(), pointers.data(), request.parameters.size());
@@ -131,7 +132,7 @@ TEST_F(OptionsOfExec, SampledBlocksAreTheFirstTheLastAndOthersBetween) {
   EXPECT_EQ(sum("number").blocks, 10u);
   EXPECT_EQ(sum("number").blocks_run, 3u);
   EXPECT_NE(device_->summary().find("3 of 10 CTAs run"), std::string::npos) << device_->summary();
-  EXPECT_EQ(device_->time_of(0), 0) << "of some blocks there is no time";
+  EXPECT_EQ(device_->clock().time_of(0), 0) << "of some blocks there is no time";
   out = buffer(2);
   EXPECT_EQ(launch("number", 2, {out}), DriverResult::success);
   EXPECT_EQ(written(out, 2), (std::vector<std::uint32_t>{0, 1})) << "a small grid runs whole";
@@ -287,10 +288,8 @@ TEST_F(OptionsOfExec, OneTimelineHasAllStreams) {
   launch("number", 10, {a});
   launch("number", 10, {b}, 0, false, 4097);
   launch("number", 10, {b}, 0, false, 4097);  // not checked
-  device_->did(4097, device_->time_of(4097), "copy to the host", 40);
-  const double since = device_->time_of(0);
-  device_->spend_on_bytes(0, 1 << 20);
-  device_->did(0, since, "memset", 1 << 20);
+  device_->did(4097, SimulatedDevice::Way::from_device, "copy to the host", 55'400'000);
+  device_->did(0, SimulatedDevice::Way::fills, "memset", 1 << 20);
   ASSERT_FALSE(options.timeline->write());
   const auto trace = nlohmann::json::parse(*read_text(options.profile.trace));
   std::map<std::uint64_t, std::string> processes, threads;
@@ -331,8 +330,11 @@ TEST_F(OptionsOfExec, OneTimelineHasAllStreams) {
   EXPECT_NEAR(first[1].at("dur").get<double>(),
               (1 << 20) / (device_->description().times.memory_bandwidth * 1e3), 2e-3);
   EXPECT_EQ(second[1].at("args").at("found"), "not checked");
-  EXPECT_EQ(second[1].at("dur"), 0);
-  EXPECT_EQ(second[2].at("args").at("bytes"), 40);
+  EXPECT_EQ(second[1].at("args").at("time"), "at least");
+  EXPECT_GT(second[1].at("dur"), 0.5);
+  EXPECT_LT(second[1].at("dur").get<double>(), second[0].at("dur").get<double>());
+  EXPECT_EQ(second[2].at("args").at("bytes"), 55'400'000);
+  EXPECT_NEAR(second[2].at("dur").get<double>(), 1003, 1e-3) << "1 ms of the link, and 3 us";
   // What is recorded of a launch lies within it.
   ASSERT_EQ(nested.size(), 2u);
   for (const auto& [launch, outer] :
@@ -346,17 +348,17 @@ TEST_F(OptionsOfExec, OneTimelineHasAllStreams) {
 TEST_F(OptionsOfExec, AnOrderOfOnesOwnHasNoTime) {
   device();
   launch("number", 10, {buffer(10)});
-  EXPECT_GT(device_->time_of(0), 0);
+  EXPECT_GT(device_->clock().time_of(0), 0);
   ExecOptions options;
   options.order.lazy = true;
   device(options);
   EXPECT_EQ(launch("number", 10, {buffer(10)}), DriverResult::success);
-  EXPECT_EQ(device_->time_of(0), 0);
+  EXPECT_EQ(device_->clock().time_of(0), 0);
   options.order.lazy = false;
   options.order.schedule.seed = 7;
   device(options);
   EXPECT_EQ(launch("number", 10, {buffer(10)}), DriverResult::success);
-  EXPECT_EQ(device_->time_of(0), 0);
+  EXPECT_EQ(device_->clock().time_of(0), 0);
 }
 
 // ---- the launch that failed ----

@@ -68,6 +68,19 @@ TEST(DeviceFile, TimesAreNotKnownWhereItHasNone) {
   EXPECT_FALSE(device->times.known());
 }
 
+// Of the link to the host nothing need be said; what is said is whole.
+TEST(DeviceFile, SaysHowLongCopiesToTheHostTake) {
+  const std::string chip = with(good, "12.1", "10.0") + times;
+  const Outcome<DeviceDescription> device =
+      parse_device_file(chip + "[host]\nin = 50\nout = 40\nlatency = 2\n", "chip.toml");
+  ASSERT_TRUE(device.ok()) << device.error().where << device.error().sentence;
+  EXPECT_EQ(device->times.host_in, 50);
+  EXPECT_EQ(device->times.host_out, 40);
+  EXPECT_EQ(device->times.host_latency, 2);
+  EXPECT_EQ(parse_device_file(chip, "chip.toml")->times.host_in, 0);
+  EXPECT_FALSE(parse_device_file(chip + "[host]\nin = 50\n", "chip.toml").ok());
+}
+
 TEST(DeviceFile, SaysHowLongThingsTake) {
   const Outcome<DeviceDescription> device =
       parse_device_file(with(good, "12.1", "10.0") + times, "chip.toml");
