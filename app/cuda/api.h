@@ -226,6 +226,26 @@ struct CUmemPoolProps {
 };
 static_assert(sizeof(CUmemPoolProps) == 88);
 
+// CUstreamBatchMemOpType
+enum CUstreamBatchMemOpType : unsigned {
+  wait_value_32 = 1,
+  write_value_32 = 2,
+  flush_remote_writes = 3,
+  wait_value_64 = 4,
+  write_value_64 = 5,
+  memory_barrier = 6,
+};
+struct CUstreamBatchMemOpParams {
+  CUstreamBatchMemOpType operation;
+  unsigned barrier;  // of a memory barrier, or a flush: its flags
+  CUdeviceptr address;
+  unsigned long long value;  // of 32 bits the lower half
+  unsigned flags;
+  CUdeviceptr alias;
+  unsigned long long pad;
+};
+static_assert(sizeof(CUstreamBatchMemOpParams) == 48);
+
 // Of the newest CUDA whose programs were tried.
 inline constexpr int driver_version = 13000;
 

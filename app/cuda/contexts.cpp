@@ -74,6 +74,7 @@ bool is_device(CUdevice device) {
 
 // Its memory, modules, streams and events are gone; what its kernels have printed comes.
 CUresult end(CUcontext context) {
+  if (const CUresult wrong = catch_up_all(); wrong == CUDA_ERROR_NOT_PERMITTED) return wrong;
   end_storage(context);
   context->destroyed = true;
   forget_memory_of(context->id);
@@ -238,6 +239,7 @@ TILESCOPE_CUDA cuCtxGetFlags(unsigned* flags) {
 }
 
 TILESCOPE_CUDA cuCtxSetFlags(unsigned flags) {
+  if (!are_flags(flags)) return CUDA_ERROR_INVALID_VALUE;
   if (!current_context()) return CUDA_ERROR_INVALID_CONTEXT;
   current_context()->flags = flags;
   return CUDA_SUCCESS;
@@ -260,6 +262,7 @@ TILESCOPE_CUDA cuCtxGetApiVersion(CUcontext, unsigned* version) {
 TILESCOPE_CUDA cuCtxSynchronize() {
   if (!current_context()) return CUDA_ERROR_INVALID_CONTEXT;
   if (const CUresult wrong = waits_for_all()) return wrong;
+  if (const CUresult wrong = catch_up_all()) return wrong;
   Question question(Call::synchronize);
   const CUresult result = question.with(~std::uint64_t{0}).ask();
   print(question.results().text());
@@ -270,6 +273,7 @@ TILESCOPE_CUDA cuCtxSynchronize() {
 TILESCOPE_CUDA cuCtxSynchronize_v2(CUcontext context) {
   if (context && !is_context(context)) return CUDA_ERROR_INVALID_CONTEXT;
   if (const CUresult wrong = waits_for_all()) return wrong;
+  if (const CUresult wrong = catch_up_all()) return wrong;
   Question question(Call::synchronize);
   const CUresult result = question.with(~std::uint64_t{0}).ask();
   print(question.results().text());
@@ -315,6 +319,7 @@ TILESCOPE_CUDA cuCtxGetLimit(std::size_t* value, int limit) {
   return CUDA_SUCCESS;
 }
 TILESCOPE_CUDA cuCtxSetCacheConfig(int config) {
+  if (!is_cache_config(config)) return CUDA_ERROR_INVALID_VALUE;
   cache_config = config;
   return CUDA_SUCCESS;
 }

@@ -18,6 +18,11 @@ struct CUctx_st {
 
 namespace tilescope::standin {
 
+// Of CUfunc_cache.
+constexpr bool is_cache_config(int config) {
+  return config >= 0 && config <= 3;
+}
+
 CUcontext current_context();  // null: none is
 // The one of the device; made where there is none.
 CUcontext primary_context();

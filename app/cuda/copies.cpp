@@ -105,7 +105,25 @@ CUresult may_copy(CUstream stream, bool waits) {
   if (waits) {
     if (const CUresult wrong = spoil_capture(stream)) return wrong;
   }
-  return waits_for_captured(stream);
+  if (const CUresult wrong = waits_for_captured(stream)) return wrong;
+  return waits && is_behind(stream) ? catch_up(stream) : CUDA_SUCCESS;
+}
+
+// What lies in the host's memory may be another's when its stream's turn comes, but where that is
+// pinned: the copy is done before the call comes back.
+bool may_be_late(std::uint64_t address) {
+  return is_on_device(address) || host_block(address);
+}
+template <class Copy>
+CUresult do_in_turn(CUstream stream, std::uint64_t to, std::uint64_t from, Copy how) {
+  if (!is_behind(stream)) return how(stream);
+  if (!may_be_late(to) || !may_be_late(from)) {
+    if (const CUresult wrong = catch_up(stream)) return wrong;
+    return how(stream);
+  }
+  const CUstream own = own_stream(stream);
+  do_later(own, [how, own] { return how(own); });
+  return CUDA_SUCCESS;
 }
 
 CUresult copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, CUstream stream,
@@ -122,7 +140,8 @@ CUresult copy(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, CUstrea
     return take_down(stream, NodeKind::copy, how);
   }
   if (const CUresult wrong = may_copy(stream, waits)) return wrong;
-  return do_copy(to, from, bytes, stream, waits);
+  return do_in_turn(stream, to, from,
+                    [=](CUstream on) { return do_copy(to, from, bytes, on, waits); });
 }
 
 // Whether a device's address is one: of its own memory, or of what it shares with the host.
@@ -274,7 +293,8 @@ CUresult copy_box(const CUDA_MEMCPY3D* how, CUstream stream, bool waits) {
   if (const CUresult wrong = boxes(*how, to, from)) return wrong;
   if (!waits && is_captured(stream)) return take_down(stream, NodeKind::copy, *how);
   if (const CUresult wrong = may_copy(stream, waits)) return wrong;
-  return do_copy(*how, stream, waits);
+  return do_in_turn(stream, to.address, from.address,
+                    [=, box = *how](CUstream on) { return do_copy(box, on, waits); });
 }
 
 CUresult copy_rectangle(const CUDA_MEMCPY2D* how, CUstream stream, bool waits) {

@@ -34,10 +34,13 @@ struct CUgraphExec_st {
   CUevent here = nullptr;         // where the lanes begin, and where each ends
   CUstream last = nullptr;        // that it was launched in
   bool was_launched = false;
+  bool is_late = false;  // the last launch waits for its turn, or did
   unsigned long long flags = 0;
   std::uint64_t number = 0;
   tilescope::standin::UserObjects objects;  // of its graph
 };
+
+using ExecNodes = std::vector<ExecNode>;
 
 namespace tilescope::standin {
 namespace {
@@ -187,15 +190,15 @@ CUresult do_node(const ExecNode& node, CUstream stream) {
   return early(stream);
 }
 
-CUresult do_lanes(CUgraphExec_st& exec, CUstream stream) {
+CUresult do_lanes(CUgraphExec_st& exec, const ExecNodes& nodes, CUstream stream) {
   if (const CUresult wrong = record(exec.here, stream)) return wrong;
   for (const CUstream lane : exec.streams) {
     if (const CUresult wrong = wait(lane, exec.here)) return wrong;
   }
-  for (const ExecNode& node : exec.nodes) {
+  for (const ExecNode& node : nodes) {
     const CUstream lane = exec.streams[node.lane];
     for (const std::size_t each : node.behind) {
-      const ExecNode& before = exec.nodes[each];
+      const ExecNode& before = nodes[each];
       if (before.lane == node.lane) continue;
       if (const CUresult wrong = wait(lane, before.done)) return wrong;
     }
@@ -212,8 +215,8 @@ CUresult do_lanes(CUgraphExec_st& exec, CUstream stream) {
 
 // A graph whose memory nobody has given back since its last launch is not launched again, unless it
 // was made to give it back then (CUDA C++ Programming Guide, "Graph Memory Nodes").
-CUresult look_at_memory(const CUgraphExec_st& exec, CUstream stream) {
-  for (const ExecNode& node : exec.nodes) {
+CUresult look_at_memory(const CUgraphExec_st& exec, const ExecNodes& nodes, CUstream stream) {
+  for (const ExecNode& node : nodes) {
     const auto* const memory = std::get_if<AllocationNode>(&node.work);
     if (!memory) continue;
     std::uint64_t begin = 0, bytes = 0;
@@ -228,20 +231,17 @@ CUresult look_at_memory(const CUgraphExec_st& exec, CUstream stream) {
   return CUDA_SUCCESS;
 }
 
-// Behind all its launches, whichever stream they were in (CUDA Driver API, cuGraphLaunch).
-CUresult launch(CUgraphExec_st& exec, CUstream stream) {
-  if (const CUresult wrong = look_at_memory(exec, stream)) return wrong;
-  if (exec.was_launched && exec.last != stream) {
+// Behind all its launches, the last of which was in `before` (CUDA Driver API, cuGraphLaunch).
+CUresult launch(CUgraphExec_st& exec, const ExecNodes& nodes, CUstream stream, CUstream before) {
+  if (const CUresult wrong = look_at_memory(exec, nodes, stream)) return wrong;
+  if (before != stream) {
     CUevent event = nullptr;
     if (const CUresult wrong = make_event(event)) return wrong;
-    if (record(event, exec.last) == CUDA_SUCCESS) wait(stream, event);
+    if (record(event, before) == CUDA_SUCCESS) wait(stream, event);
     Question(Call::event_destroy).with(number_of(event)).ask();
   }
-  exec.was_launched = true;
-  exec.last = stream;
-  if (const CUresult wrong = prepare(exec)) return wrong;
-  if (exec.lanes > 1) return do_lanes(exec, stream);
-  for (const ExecNode& node : exec.nodes) {
+  if (exec.lanes > 1) return do_lanes(exec, nodes, stream);
+  for (const ExecNode& node : nodes) {
     if (const CUresult wrong = do_node(node, stream)) return wrong;
   }
   return CUDA_SUCCESS;
@@ -352,6 +352,7 @@ TILESCOPE_CUDA cuGraphExecDestroy(CUgraphExec exec) {
     const GraphsLock lock(graphs_mutex);
     if (!all_of<CUgraphExec_st>().erase(exec)) return CUDA_ERROR_INVALID_VALUE;
   }
+  if (exec->is_late) catch_up_all();
   end(*exec);
   delete exec;
   return CUDA_SUCCESS;
@@ -367,7 +368,23 @@ TILESCOPE_CUDA cuGraphLaunch(CUgraphExec exec, CUstream stream) {
     if (!is_known(exec)) return CUDA_ERROR_INVALID_VALUE;
     if (is_captured(stream)) return take_down_child(stream, graph_of(*exec));
   }
-  return launch(*exec, stream);
+  if (exec->is_late && is_behind(exec->last)) {
+    if (const CUresult wrong = catch_up(exec->last)) return wrong;
+  }
+  if (const CUresult wrong = prepare(*exec)) return wrong;
+  const bool may_wait =
+      std::any_of(exec->nodes.begin(), exec->nodes.end(),
+                  [](const ExecNode& node) { return may_wait_for_host(node.kind); });
+  exec->is_late = may_wait || is_behind(stream);
+  if (in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
+  const CUstream own = own_stream(stream);
+  const CUstream before = exec->was_launched ? exec->last : own;
+  exec->was_launched = true;
+  exec->last = own;
+  if (!exec->is_late) return launch(*exec, exec->nodes, own, before);
+  // As it is now, whatever becomes of it.
+  do_later(own, [=, nodes = exec->nodes] { return launch(*exec, nodes, own, before); });
+  return CUDA_SUCCESS;
 }
 
 struct UpdateResult {  // CUgraphExecUpdateResultInfo

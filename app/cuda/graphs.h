@@ -17,6 +17,8 @@
 
 #include "app/cuda/api.h"
 #include "app/cuda/connection.h"
+#include "app/cuda/contexts.h"
+#include "app/cuda/host_work.h"
 #include "app/cuda/user_objects.h"
 #include "app/cuda/wire.h"
 
@@ -37,6 +39,7 @@ enum class NodeKind : int {
   event_record = 7,
   allocate = 10,
   release = 11,
+  batch = 12,
 };
 
 // ---- what nodes are made of: the driver's own structures, where there is one --------------------
@@ -68,8 +71,16 @@ struct AllocationNode {
 struct ReleaseNode {
   CUdeviceptr address;
 };
+struct BatchWork {  // memory_operations.cpp
+  std::vector<CUstreamBatchMemOpParams> operations;
+  CUresult operator()(CUstream stream) const;
+};
 using NodeWork = std::variant<std::monostate, KernelWork, CUDA_MEMCPY3D, FillNode, HostNode,
-                              EventNode, AllocationNode, ReleaseNode>;
+                              EventNode, AllocationNode, ReleaseNode, BatchWork>;
+// Whether it may have to wait for what the calling thread does later.
+inline bool may_wait_for_host(NodeKind kind) {
+  return kind == NodeKind::host || kind == NodeKind::batch;
+}
 
 // Does it now.
 CUresult do_work(NodeKind kind, const NodeWork& work, CUstream stream);
@@ -97,12 +108,20 @@ CUresult take_down_child(CUstream stream, CUgraph graph);
 // over.
 CUresult waits_for_captured(CUstream stream);
 
-// Does it now, or takes it down.
+// Does it now, takes it down, or does it once that is its turn.
 template <class Work>
 CUresult give(CUstream stream, NodeKind kind, Work&& work) {
   if (is_captured(stream)) return take_down(stream, kind, std::forward<Work>(work));
   if (const CUresult wrong = waits_for_captured(stream)) return wrong;
-  return do_work(kind, std::forward<Work>(work), stream);
+  const CUstream own = own_stream(stream);
+  if (!may_wait_for_host(kind) && !is_behind(own)) {
+    return do_work(kind, std::forward<Work>(work), stream);
+  }
+  if (in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
+  do_later(own, [kind, own, later = NodeWork(std::forward<Work>(work))] {
+    return do_work(kind, later, own);
+  });
+  return CUDA_SUCCESS;
 }
 
 // A captured stream's event: who waits for it is captured as well (CUDA C++ Programming Guide,

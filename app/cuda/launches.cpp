@@ -59,6 +59,7 @@ CUresult do_work(NodeKind kind, const NodeWork& work, CUstream stream) {
     }
     CUresult operator()(const AllocationNode& w) const { return allocate_there(w, stream); }
     CUresult operator()(const ReleaseNode& w) const { return release_now(w, stream); }
+    CUresult operator()(const BatchWork& w) const { return w(stream); }
   };
   return std::visit(Do{kind, stream}, work);
 }
@@ -190,6 +191,7 @@ TILESCOPE_CUDA cuOccupancyMaxPotentialClusterSize(int* largest, CUfunction funct
 
 // All that came before has been done.
 TILESCOPE_CUDA cuLaunchHostFunc(CUstream stream, CUhostFn function, void* data) {
+  if (!is_connected()) return CUDA_ERROR_NOT_INITIALIZED;
   if (!function) return CUDA_ERROR_INVALID_VALUE;
   return give(stream, NodeKind::host, HostNode{function, data});
 }
@@ -199,8 +201,12 @@ TILESCOPE_CUDA cuStreamAddCallback(CUstream stream, CUstreamCallback function, v
   if (!function || flags) return CUDA_ERROR_INVALID_VALUE;
   if (in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
   if (const CUresult wrong = spoil_capture(stream)) return wrong;
-  const CUresult before = print_all();
-  as_host_function([&] { function(stream, before, data); });
+  if (!is_connected()) return CUDA_ERROR_NOT_INITIALIZED;
+  do_later(own_stream(stream), [=] {
+    const CUresult before = print_all();
+    as_host_function([&] { function(stream, before, data); });
+    return CUDA_SUCCESS;
+  });
   return CUDA_SUCCESS;
 }
 

@@ -352,7 +352,8 @@ TILESCOPE_CUDA cuKernelSetAttribute(int attribute, int value, CUkernel kernel, C
   return cuFuncSetAttribute(reinterpret_cast<CUfunction>(kernel), attribute, value);
 }
 // How L1 and shared memory share their place, and how wide a bank is: as it is.
-TILESCOPE_CUDA cuFuncSetCacheConfig(CUfunction function, int) {
+TILESCOPE_CUDA cuFuncSetCacheConfig(CUfunction function, int config) {
+  if (!is_cache_config(config)) return CUDA_ERROR_INVALID_VALUE;
   return facts_of(function) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
 }
 TILESCOPE_CUDA cuFuncSetSharedMemConfig(CUfunction function, int) {
@@ -406,7 +407,9 @@ TILESCOPE_CUDA cuFuncLoad(CUfunction function) {
 TILESCOPE_CUDA cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks,
                                                                     CUfunction function,
                                                                     int threads, std::size_t shared,
-                                                                    unsigned) {
+                                                                    unsigned flags) {
+  constexpr unsigned all_flags = 1;  // CU_OCCUPANCY_DISABLE_CACHING_OVERRIDE
+  if (flags > all_flags) return CUDA_ERROR_INVALID_VALUE;
   return Question(Call::occupancy)
       .with(number_of(function))
       .with(threads)

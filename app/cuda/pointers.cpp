@@ -105,8 +105,8 @@ TILESCOPE_CUDA cuPointerGetAttributes(unsigned count, int* which, void** to, CUd
   }
   return CUDA_SUCCESS;
 }
-TILESCOPE_CUDA cuPointerSetAttribute(const void*, int which, CUdeviceptr) {
-  return which == pointer_sync_memops ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+TILESCOPE_CUDA cuPointerSetAttribute(const void* value, int which, CUdeviceptr) {
+  return value && which == pointer_sync_memops ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 }  // namespace tilescope::standin

@@ -194,8 +194,17 @@ TILESCOPE_CUDA cuMemPoolTrimTo(CUmemoryPool pool, std::size_t bytes) {
   keep(*pool, bytes);
   return CUDA_SUCCESS;
 }
-TILESCOPE_CUDA cuMemPoolSetAccess(CUmemoryPool pool, const void* how, std::size_t count) {
-  return is_pool(pool) && (how || count == 0) ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+struct PoolAccess {  // CUmemAccessDesc
+  PoolPlace at;
+  unsigned flags;
+};
+// The device whose memory it is keeps its access.
+TILESCOPE_CUDA cuMemPoolSetAccess(CUmemoryPool pool, const PoolAccess* how, std::size_t count) {
+  if (!is_pool(pool) || (!how && count)) return CUDA_ERROR_INVALID_VALUE;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (how[i].flags == 0) return CUDA_ERROR_INVALID_DEVICE;
+  }
+  return CUDA_SUCCESS;
 }
 TILESCOPE_CUDA cuMemPoolGetAccess(int* flags, CUmemoryPool pool, const PoolPlace* at) {
   if (!flags || !at || !is_pool(pool)) return CUDA_ERROR_INVALID_VALUE;

@@ -11,6 +11,7 @@
 #include "app/cuda/connection.h"
 #include "app/cuda/contexts.h"
 #include "app/cuda/graphs.h"
+#include "app/cuda/host_work.h"
 #include "app/cuda/pools.h"
 
 namespace tilescope::standin {
@@ -85,6 +86,7 @@ TILESCOPE_CUDA cuStreamCreate(CUstream* stream, unsigned flags) {
 }
 TILESCOPE_CUDA cuStreamDestroy_v2(CUstream stream) {
   if (is_default(stream)) return CUDA_ERROR_INVALID_HANDLE;
+  if (const CUresult wrong = catch_up(stream)) return wrong;
   {
     const std::lock_guard lock(facts_mutex);
     all_facts().erase(stream);
@@ -94,14 +96,21 @@ TILESCOPE_CUDA cuStreamDestroy_v2(CUstream stream) {
 TILESCOPE_CUDA cuStreamSynchronize(CUstream stream) {
   if (const CUresult wrong = spoil_capture(stream)) return wrong;
   if (const CUresult wrong = waits_for_captured(stream)) return wrong;
+  if (const CUresult wrong = catch_up(stream)) return wrong;
   Question question(Call::synchronize);
   const CUresult result = question.with(number_of(stream)).ask();
   print(question.results().text());
   trim_pools();
   return result;
 }
-// Work is done when it is given: what was asked for is complete.
+// Work is done when it is given, but behind host functions. One that asks of a stream is told what
+// an H200's driver told it of its own.
 TILESCOPE_CUDA cuStreamQuery(CUstream stream) {
+  if (in_host_function()) return CUDA_ERROR_NOT_READY;
+  if (is_behind(stream)) {
+    const CUresult wrong = spoil_capture(stream);
+    return wrong ? wrong : CUDA_ERROR_NOT_READY;
+  }
   return cuStreamSynchronize(stream);
 }
 TILESCOPE_CUDA cuStreamGetFlags(CUstream stream, unsigned* flags) {
@@ -143,7 +152,13 @@ TILESCOPE_CUDA cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
   CUresult result = CUDA_SUCCESS;
   if (flags > wait_external) return CUDA_ERROR_INVALID_VALUE;
   if (wait_captured(stream, event, flags == wait_external, result)) return result;
-  return Question(Call::event_wait).with(number_of(event)).with(number_of(stream)).ask();
+  const CUstream own = own_stream(stream);
+  const auto wait = [=] {
+    return Question(Call::event_wait).with(number_of(event)).with(number_of(own)).ask();
+  };
+  if (!is_late(event) && !is_behind(own)) return wait();
+  wait_later(own, event, wait);
+  return CUDA_SUCCESS;
 }
 
 // ---- attributes: hints, which change nothing here -----------------------------------------------
@@ -218,6 +233,7 @@ TILESCOPE_CUDA cuEventCreate(CUevent* event, unsigned flags) {
   return Question(Call::event_create).with(flags).ask(reinterpret_cast<std::uint64_t*>(event));
 }
 TILESCOPE_CUDA cuEventDestroy_v2(CUevent event) {
+  if (const CUresult wrong = catch_up(event)) return wrong;
   forget_event(event);
   {
     const std::lock_guard lock(facts_mutex);
@@ -231,7 +247,15 @@ TILESCOPE_CUDA cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned f
   if (flags > record_external) return CUDA_ERROR_INVALID_VALUE;
   if (record_captured(event, stream, flags == record_external, result)) return result;
   if (const CUresult wrong = waits_for_captured(stream)) return wrong;
-  result = Question(Call::event_record).with(number_of(event)).with(number_of(stream)).ask();
+  const CUstream own = own_stream(stream);
+  const auto record = [=] {
+    return Question(Call::event_record).with(number_of(event)).with(number_of(own)).ask();
+  };
+  if (is_behind(own)) {
+    record_later(event, own, record);
+  } else {
+    result = record();
+  }
   const std::lock_guard lock(facts_mutex);
   if (result == CUDA_SUCCESS) recorded().insert(event);
   return result;
@@ -241,6 +265,7 @@ TILESCOPE_CUDA cuEventRecord(CUevent event, CUstream stream) {
 }
 TILESCOPE_CUDA cuEventSynchronize(CUevent event) {
   if (const CUresult wrong = spoil_capture(event)) return wrong;
+  if (const CUresult wrong = catch_up(event)) return wrong;
   Question question(Call::event_query);
   const CUresult result = question.with(number_of(event)).ask();
   print(question.results().text());
@@ -248,9 +273,14 @@ TILESCOPE_CUDA cuEventSynchronize(CUevent event) {
   return result;
 }
 TILESCOPE_CUDA cuEventQuery(CUevent event) {
+  if (is_late(event)) {
+    const CUresult wrong = spoil_capture(event);
+    return wrong ? wrong : CUDA_ERROR_NOT_READY;
+  }
   return cuEventSynchronize(event);
 }
 TILESCOPE_CUDA cuEventElapsedTime(float* milliseconds, CUevent begin, CUevent end) {
+  if (is_late(begin) || is_late(end)) return CUDA_ERROR_NOT_READY;
   return Question(Call::event_elapsed)
       .with(number_of(begin))
       .with(number_of(end))

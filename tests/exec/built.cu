@@ -1,4 +1,4 @@
-// Programs that nvcc builds, in one: those of the four answers*.cu, and one for each
+// Programs that nvcc builds, in one: those of the five answers*.cu, and one for each
 // of what a driver does with a program's images. `built WHICH`.
 #define main answers_main
 #include "answers.cu"
@@ -8,6 +8,9 @@
 #undef main
 #define main answers_contexts_main
 #include "answers_contexts.cu"
+#undef main
+#define main answers_calls_main
+#include "answers_calls.cu"
 #undef main
 #define main answers_layers_main
 #include "answers_layers.cu"
@@ -157,5 +160,6 @@ int main(int count, char** words) {
        {"ends", "two_contexts", "texts", "pools_and_advice", "refused", "managed_variables"}) {
     if (what == each) return answers_contexts_main(count, words);
   }
+  if (what.rfind("calls_of_", 0) == 0) return answers_calls_main(count, words);
   return answers_main(count, words);
 }

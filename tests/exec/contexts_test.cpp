@@ -173,15 +173,18 @@ TEST_F(Contexts, HostFunctionsMayCallNothingAndCallbacksAreToldOfErrors) {
   };
   answered.clear();
   EXPECT_EQ(call("cuLaunchHostFunc", CUstream{}, host, static_cast<void*>(nullptr)), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuStreamSynchronize", CUstream{}), CUDA_SUCCESS);
   EXPECT_EQ(answered, (std::vector<int>{CUDA_ERROR_NOT_PERMITTED, CUDA_ERROR_NOT_PERMITTED}));
   answered.clear();
   void* const nothing = nullptr;
   EXPECT_EQ(call("cuStreamAddCallback", CUstream{}, callback, nothing, 0u), CUDA_SUCCESS);
   EXPECT_EQ(call("cuStreamAddCallback", CUstream{}, callback, nothing, 1u),
             CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(call("cuStreamSynchronize", CUstream{}), CUDA_SUCCESS);
   EXPECT_EQ(launch(words(1), 1000, 1), CUDA_SUCCESS);
   EXPECT_EQ(call("cuLaunchHostFunc", CUstream{}, host, nothing), CUDA_SUCCESS);
   EXPECT_EQ(call("cuStreamAddCallback", CUstream{}, callback, nothing, 0u), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuStreamSynchronize", CUstream{}), 700);
   EXPECT_EQ(answered, (std::vector<int>{0, 700})) << "the host function did not run";
 }
 

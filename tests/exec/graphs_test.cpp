@@ -334,6 +334,7 @@ TEST_F(Graphs, TheHostAndEventsHaveNodes) {
   EXPECT_EQ(call("cuGraphEventRecordNodeGetEvent", wait, &found), CUDA_ERROR_INVALID_VALUE);
   const CUstream one = stream(), other = stream();
   EXPECT_EQ(run(instantiate(graph_), one), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuStreamSynchronize", one), CUDA_SUCCESS);
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(call("cuStreamWaitEvent", other, done, 0u), CUDA_SUCCESS);
   EXPECT_EQ(launch(a, 64, 1, other), CUDA_SUCCESS);

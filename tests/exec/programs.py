@@ -109,7 +109,7 @@ sample(INTRO + "simpleZeroCopy", check=BY_EXIT)
 sample(INTRO + "systemWideAtomics", check="returned OK",
        why="atomics of all threads on one word are slow")
 sample(INTRO + "template", ["template.cu", "template_cpu.cpp"], check="")
-sample(INTRO + "UnifiedMemoryStreams", flags=["-lcublas"], check="All Done")
+sample(INTRO + "UnifiedMemoryStreams", flags=["-Xcompiler", "-fopenmp", "-lcublas"], check="All Done")
 sample(INTRO + "cudaOpenMP", flags=["-Xcompiler", "-fopenmp"], check="")
 sample(INTRO + "vectorAddDrv", ["vectorAddDrv.cpp"], flags=["-lcuda"],
        images=[("vectorAdd_kernel64.fatbin", "vectorAdd_kernel.cu", "-fatbin")])
@@ -200,11 +200,13 @@ sample(FEATURE + "ptxjit", ["ptxjit.cpp"], flags=["-lcuda"],
 sample(FEATURE + "simpleCudaGraphs", check="", why="cuGraphClone is not there")
 sample(FEATURE + "tf32TensorCoreGemm", check="")
 sample(FEATURE + "warpAggregatedAtomicsCG")
-sample(FEATURE + "cudaCompressibleMemory", ["saxpy.cu", "compMalloc.cpp"], flags=["-lcuda"])
+sample(FEATURE + "cudaCompressibleMemory", ["saxpy.cu", "compMalloc.cpp"], flags=["-lcuda"],
+       check="waiving", ends_with=2, why="gives up: no compressible memory, as on many a chip")
 
 sample(LIBRARY + "lineOfSight")
 sample(LIBRARY + "conjugateGradientMultiBlockCG")
-sample(LIBRARY + "conjugateGradientMultiDeviceCG")
+sample(LIBRARY + "conjugateGradientMultiDeviceCG", check="Waiving", ends_with=2,
+       why="gives up: asks for two GPUs")
 
 sample(DOMAIN + "BlackScholes", ["BlackScholes.cu", "BlackScholes_gold.cpp"])
 sample(DOMAIN + "BlackScholes_nvrtc", ["BlackScholes.cpp", "BlackScholes_gold.cpp"],
