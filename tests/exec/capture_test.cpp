@@ -251,6 +251,39 @@ TEST_F(Capture, ALaunchRunsByItselfAndLeavesTheSame) {
   EXPECT_NE(toml.find("name = \"param_0 (0)\""), std::string::npos);
 }
 
+// By its own call or by an attribute: the launch file says that it is one, and of others nothing.
+TEST_F(Capture, ACooperativeLaunchIsCapturedAsOne) {
+  start();
+  CUfunction function = nullptr;
+  CUdeviceptr data = words(60);
+  unsigned n = 50, value = 7;
+  void* each[] = {&data, &n, &value};
+  ASSERT_EQ(call("cuModuleGetFunction", &function, module_, add_name), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuLaunchCooperativeKernel", function, 1u, 1u, 1u, 64u, 1u, 1u, 0u, CUstream{},
+                 static_cast<void**>(each)),
+            CUDA_SUCCESS);
+  CUlaunchAttribute cooperative{};
+  cooperative.id = attribute_cooperative, cooperative.value.number = 1;
+  CUlaunchConfig config{{1, 1, 1}, {64, 1, 1}, 0, nullptr, &cooperative, 1};
+  const auto launch_by_config = [&] {
+    return call("cuLaunchKernelEx", static_cast<const CUlaunchConfig*>(&config), function,
+                static_cast<void**>(each), static_cast<void**>(nullptr));
+  };
+  EXPECT_EQ(launch_by_config(), CUDA_SUCCESS);
+  cooperative.value.number = 0;
+  EXPECT_EQ(launch_by_config(), CUDA_SUCCESS);
+  const auto says_so = [](const fs::path& folder) {
+    return text_of(folder / "launch.toml").find("\ncooperative = true\n") != std::string::npos;
+  };
+  for (const auto& [which, is_one] :
+       {std::pair("0001__Z3addPijj", true), std::pair("0002__Z3addPijj", true),
+        std::pair("0003__Z3addPijj", false)}) {
+    EXPECT_EQ(says_so(chip(which)), is_one) << which;
+    EXPECT_EQ(says_so(exec(which)), is_one) << which << ", of exec";
+    EXPECT_EQ(run_alone(chip(which)), "") << which;
+  }
+}
+
 TEST_F(Capture, AnotherResultIsADifference) {
   start();
   EXPECT_EQ(add(words(60), 50, 7), CUDA_SUCCESS);
