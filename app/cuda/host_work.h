@@ -26,8 +26,9 @@ void do_later(CUstream stream, LateWork work);
 // The same of work that is done now where the stream is not behind.
 CUresult do_in_order(CUstream stream, LateWork work);
 
-// The calling thread waits until nothing of this stream, or of any, is behind. The first error of
-// what was done late and had nobody to tell. Not permitted in a host function.
+// The calling thread waits until nothing of this stream, or of any, is behind, as it also does
+// before modules, memory, arrays and streams end. The first error of what was done late and had
+// nobody to tell. Not permitted in a host function.
 CUresult catch_up(CUstream stream);
 CUresult catch_up_all();
 

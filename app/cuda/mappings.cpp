@@ -110,6 +110,7 @@ TILESCOPE_CUDA cuMemMap(CUdeviceptr address, std::size_t bytes, std::size_t offs
       .ask();
 }
 TILESCOPE_CUDA cuMemUnmap(CUdeviceptr address, std::size_t bytes) {
+  catch_up_all();
   return Question(Call::unmap).with(std::uint64_t{address}).with(std::uint64_t{bytes}).ask();
 }
 TILESCOPE_CUDA cuMemSetAccess(CUdeviceptr address, std::size_t bytes, const Access* who,

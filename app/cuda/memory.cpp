@@ -358,6 +358,7 @@ TILESCOPE_CUDA cuMemHostRegister_v2(void* memory, std::size_t bytes, unsigned fl
 TILESCOPE_CUDA cuMemHostUnregister(void* memory) {
   const auto found = registered().find(address_of(memory));
   if (found == registered().end()) return not_registered;
+  catch_up_all();
   const std::uint64_t begin = found->first / page * page, end = round_up(found->second.end);
   registered().erase(found);
   for (std::uint64_t at = begin; at < end;) {

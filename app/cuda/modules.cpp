@@ -12,6 +12,7 @@
 
 #include "app/cuda/connection.h"
 #include "app/cuda/contexts.h"
+#include "app/cuda/host_work.h"
 #include "app/cuda/images.h"
 #include "app/cuda/memory.h"
 
@@ -169,6 +170,7 @@ TILESCOPE_CUDA cuModuleLoad(CUmodule* module, const char* name) {
   return load_file(module, name, Owner::context, Logs());
 }
 TILESCOPE_CUDA cuModuleUnload(CUmodule module) {
+  catch_up_all();
   Question question(Call::module_unload);
   const CUresult result = question.with(number_of(module)).ask();
   print(question.results().text());

@@ -42,6 +42,7 @@ TILESCOPE_CUDA cuArrayCreate_v2(CUarray* array, const CUDA_ARRAY_DESCRIPTOR* how
 }
 TILESCOPE_CUDA cuArrayDestroy(CUarray array) {
   if (!array) return CUDA_ERROR_INVALID_HANDLE;
+  catch_up_all();
   return Question(Call::array_destroy).with(number_of(array)).ask();
 }
 TILESCOPE_CUDA cuArray3DGetDescriptor_v2(CUDA_ARRAY3D_DESCRIPTOR* how, CUarray array) {

@@ -93,6 +93,36 @@ TEST_F(HostWork, AFunctionMayWaitForWhatTheCallerDoesLater) {
   EXPECT_EQ(call("cuStreamQuery", one), CUDA_SUCCESS);
 }
 
+TEST_F(HostWork, WhatEndsWaitsForWhatIsBehind) {
+  const CUdeviceptr data = words(64);
+  int* const host = pinned(64);
+  const CUstream one = stream();
+  std::atomic<bool> go{false};
+  const auto wait = [](void* at) {
+    while (!*static_cast<std::atomic<bool>*>(at)) std::this_thread::yield();
+  };
+  const auto behind = [&] {
+    go = false;
+    EXPECT_EQ(run(one, wait, go), CUDA_SUCCESS);
+    EXPECT_EQ(launch(data, 64, 1, one), CUDA_SUCCESS);
+    EXPECT_EQ(call("cuMemcpyDtoHAsync_v2", static_cast<void*>(host), data, std::size_t{256}, one),
+              CUDA_SUCCESS);
+    return std::thread([&] {
+      ::usleep(20000);
+      go = true;
+    });
+  };
+  std::thread later = behind();
+  CUdeviceptr other = words(1);
+  EXPECT_EQ(call("cuMemFree_v2", other), CUDA_SUCCESS);
+  EXPECT_EQ(host[0], 1);
+  later.join();
+  later = behind();
+  EXPECT_EQ(call("cuModuleUnload", module_), CUDA_SUCCESS);
+  EXPECT_EQ(host[0], 2) << "the kernel was there";
+  later.join();
+}
+
 TEST_F(HostWork, AFunctionMayTakeWhatTheCallerHolds) {
   std::mutex mutex;
   const CUstream one = stream();
