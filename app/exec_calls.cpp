@@ -57,6 +57,8 @@ ExecCalls::Row ExecCalls::row_of(wire::Call call) {
       return {&ExecCalls::synchronize};
     case Call::printed:
       return {&ExecCalls::printed, true};
+    case Call::host_runs:
+      return {&ExecCalls::host_runs, true};
     case Call::module_load:
       return {&ExecCalls::module_load};
     case Call::module_unload:
@@ -341,6 +343,15 @@ std::string ExecCalls::wrong_cluster(const Function& f,
 DriverResult ExecCalls::printed(wire::Reader&, CallAnswer& answer) {
   answer.out.put_text(device_.take_printed());
   return device_.failed();
+}
+
+// Whom it tells of it nobody sees here: what the host asks for from now on counts as behind what
+// the stream was given before it. When that is over the calling thread does not know.
+DriverResult ExecCalls::host_runs(wire::Reader& in, CallAnswer& answer) {
+  const auto on = stream(in.get<std::uint64_t>());
+  if (!on) return DriverResult::invalid_handle;
+  device_.order().host_waited_for_stream(*on);
+  return printed(in, answer);
 }
 
 DriverResult ExecCalls::synchronize(wire::Reader& in, CallAnswer& answer) {

@@ -147,6 +147,7 @@ class ExecCalls {
   DriverResult context_end(wire::Reader& in, CallAnswer& answer);
   DriverResult synchronize(wire::Reader& in, CallAnswer& answer);
   DriverResult printed(wire::Reader& in, CallAnswer& answer);
+  DriverResult host_runs(wire::Reader& in, CallAnswer& answer);
   DriverResult launch(wire::Reader& in, CallAnswer& answer);
   DriverResult stream_create(wire::Reader& in, CallAnswer& answer);
   DriverResult stream_destroy(wire::Reader& in, CallAnswer& answer);

@@ -22,6 +22,14 @@ wire::Launch shape(const unsigned (&grid)[3], const unsigned (&block)[3], unsign
   return how;
 }
 
+// What its stream was given before a host function is done, and what that printed comes first.
+CUresult begin_host_function(CUstream stream) {
+  Question question(Call::host_runs);
+  const CUresult result = question.with(number_of(stream)).ask();
+  print(question.results().text());
+  return result;
+}
+
 template <class F>
 void as_host_function(F function) {
   set_in_host_function(true);
@@ -50,7 +58,8 @@ CUresult do_work(NodeKind kind, const NodeWork& work, CUstream stream) {
     CUresult operator()(const FillNode& w) const { return fill_now(w, stream); }
     // Nobody is told of an error here: the function does not run then.
     CUresult operator()(const HostNode& w) const {
-      if (print_all() == CUDA_SUCCESS) as_host_function([&] { w.function(w.data); });
+      if (begin_host_function(stream) == CUDA_SUCCESS)
+        as_host_function([&] { w.function(w.data); });
       return CUDA_SUCCESS;
     }
     CUresult operator()(const EventNode& w) const {
@@ -202,8 +211,9 @@ TILESCOPE_CUDA cuStreamAddCallback(CUstream stream, CUstreamCallback function, v
   if (in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
   if (const CUresult wrong = spoil_capture(stream)) return wrong;
   if (!is_connected()) return CUDA_ERROR_NOT_INITIALIZED;
-  do_later(own_stream(stream), [=] {
-    const CUresult before = print_all();
+  const CUstream own = own_stream(stream);
+  do_later(own, [=] {
+    const CUresult before = begin_host_function(own);
     as_host_function([&] { function(stream, before, data); });
     return CUDA_SUCCESS;
   });

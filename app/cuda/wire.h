@@ -59,6 +59,7 @@ enum class Call : std::uint32_t {
   context_end,       // context u64 -> printed text: what it has is gone
   synchronize,       // stream u64 (all: ~0) -> printed text
   printed,           // -> printed text
+  host_runs,         // stream u64 -> printed text: a host function begins, behind what it was given
 
   // ---- modules ----
   module_load,       // name, is the context's u8, count u32, images (bytes: PTX, a fat binary)

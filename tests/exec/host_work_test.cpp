@@ -93,6 +93,22 @@ TEST_F(HostWork, AFunctionMayWaitForWhatTheCallerDoesLater) {
   EXPECT_EQ(call("cuStreamQuery", one), CUDA_SUCCESS);
 }
 
+// By whom it is told: the host, which nothing else has told that the first stream is done.
+TEST_F(HostWork, WhatTheHostAsksForBehindItIsBehindItsStream) {
+  std::atomic<bool> done{false};
+  const CUdeviceptr data = words(64);
+  const CUstream one = stream(), other = stream();
+  EXPECT_EQ(launch(data, 64, 1, one), CUDA_SUCCESS);
+  EXPECT_EQ(run(
+                one, [](void* at) { *static_cast<std::atomic<bool>*>(at) = true; }, done),
+            CUDA_SUCCESS);
+  while (!done) std::this_thread::yield();
+  EXPECT_EQ(launch(data, 64, 1, other), CUDA_SUCCESS);
+  EXPECT_EQ(told("stream_race"), 0u);
+  EXPECT_EQ(launch(data, 64, 1, one), CUDA_SUCCESS);
+  EXPECT_GT(told("stream_race"), 0u) << "nobody has told of the second";
+}
+
 TEST_F(HostWork, WhatEndsWaitsForWhatIsBehind) {
   const CUdeviceptr data = words(64);
   int* const host = pinned(64);
