@@ -109,7 +109,8 @@ sample(INTRO + "simpleZeroCopy", check=BY_EXIT)
 sample(INTRO + "systemWideAtomics", check="returned OK",
        why="atomics of all threads on one word are slow")
 sample(INTRO + "template", ["template.cu", "template_cpu.cpp"], check="")
-sample(INTRO + "UnifiedMemoryStreams", flags=["-Xcompiler", "-fopenmp", "-lcublas"], check="All Done")
+sample(INTRO + "UnifiedMemoryStreams", flags=["-Xcompiler", "-fopenmp", "-lcublas"], check="All Done",
+       options=["--device", "rtx5090"], why="its cublasDgemv is machine code alone")
 sample(INTRO + "cudaOpenMP", flags=["-Xcompiler", "-fopenmp"], check="")
 sample(INTRO + "vectorAddDrv", ["vectorAddDrv.cpp"], flags=["-lcuda"],
        images=[("vectorAdd_kernel64.fatbin", "vectorAdd_kernel.cu", "-fatbin")])
@@ -197,15 +198,15 @@ sample(FEATURE + "jacobiCudaGraphs", ["main.cpp", "jacobi.cu"])
 sample(FEATURE + "newdelete", why="its stack reads its top plainly beside atomics, container.hpp:92")
 sample(FEATURE + "ptxjit", ["ptxjit.cpp"], flags=["-lcuda"],
        images=[("ptxjit_kernel64.ptx", "ptxjit_kernel.cu", "-ptx")], check="")
-sample(FEATURE + "simpleCudaGraphs", check="", why="cuGraphClone is not there")
+sample(FEATURE + "simpleCudaGraphs", check="")
 sample(FEATURE + "tf32TensorCoreGemm", check="")
 sample(FEATURE + "warpAggregatedAtomicsCG")
 sample(FEATURE + "cudaCompressibleMemory", ["saxpy.cu", "compMalloc.cpp"], flags=["-lcuda"],
-       check="waiving", ends_with=2, why="gives up: no compressible memory, as on many a chip")
+       check="", ends_with=2, why="gives up: no compressible memory, as on many a chip")
 
 sample(LIBRARY + "lineOfSight")
 sample(LIBRARY + "conjugateGradientMultiBlockCG")
-sample(LIBRARY + "conjugateGradientMultiDeviceCG", check="Waiving", ends_with=2,
+sample(LIBRARY + "conjugateGradientMultiDeviceCG", check="", ends_with=2,
        why="gives up: asks for two GPUs")
 
 sample(DOMAIN + "BlackScholes", ["BlackScholes.cu", "BlackScholes_gold.cpp"])
@@ -214,9 +215,11 @@ sample(DOMAIN + "BlackScholes_nvrtc", ["BlackScholes.cpp", "BlackScholes_gold.cp
 sample(DOMAIN + "binomialOptions_nvrtc",
        ["binomialOptions.cpp", "binomialOptions_gold.cpp", "binomialOptions_gpu.cpp"],
        flags=["-lcuda", "-lnvrtc"], beside=["*.cu*", "*.h"])
+# They print how far off they are.
+TWICE_NEAR = r"(?s)L1 norm: \S+E-(0[6-9]|1\d).*L1 norm: \S+E-(0[6-9]|1\d)"
 sample(DOMAIN + "quasirandomGenerator_nvrtc",
        ["quasirandomGenerator.cpp", "quasirandomGenerator_gold.cpp"],
-       flags=["-lcuda", "-lnvrtc"], beside=["*.cu*", "*.h"])
+       flags=["-lcuda", "-lnvrtc"], beside=["*.cu*", "*.h"], check=TWICE_NEAR)
 sample(DOMAIN + "HSOpticalFlow", ["main.cpp", "flowCUDA.cu", "flowGold.cpp"], check="L1 error : 0.0")
 sample(DOMAIN + "NV12toBGRandResize",
        ["resize_convert_main.cpp", "bgr_resize.cu", "nv12_resize.cu", "nv12_to_bgr_planar.cu",
@@ -226,15 +229,17 @@ sample(DOMAIN + "FDTD3d", ["src/FDTD3d.cpp", "src/FDTD3dGPU.cu", "src/FDTD3dRefe
        flags=["-I", "inc"], arguments=["--dimx=96", "--dimy=96", "--dimz=96", "--timesteps=2"])
 sample(DOMAIN + "SobolQRNG", ["sobol.cpp", "sobol_gold.cpp", "sobol_gpu.cu",
                               "sobol_primitives.cpp"],
-       arguments=["--vectors=2048", "--dimensions=32"])
+       arguments=["--vectors=2048", "--dimensions=32"], check="L1-Error: 0")
 sample(DOMAIN + "binomialOptions", ["binomialOptions.cpp", "binomialOptions_gold.cpp",
                                     "binomialOptions_kernel.cu"])
 sample(DOMAIN + "dwtHaar1D")
-sample(DOMAIN + "dxtc", check="RMS")
+sample(DOMAIN + "dxtc", check="RMS",
+       why="lanes of a warp read what others wrote, and have not met")
 sample(DOMAIN + "fastWalshTransform", ["fastWalshTransform.cu", "fastWalshTransform_gold.cpp"])
 sample(DOMAIN + "quasirandomGenerator", ["quasirandomGenerator.cpp",
                                          "quasirandomGenerator_gold.cpp",
-                                         "quasirandomGenerator_kernel.cu"])
+                                         "quasirandomGenerator_kernel.cu"],
+       check=TWICE_NEAR)
 sample(DOMAIN + "MonteCarloMultiGPU", ["MonteCarloMultiGPU.cpp", "MonteCarlo_gold.cpp",
                                        "MonteCarlo_kernel.cu", "multithreading.cpp"],
        flags=["-lcurand"])
@@ -245,7 +250,8 @@ sample(SPEED + "alignedTypes")
 sample(SPEED + "LargeKernelParameter", check="")
 sample(SPEED + "UnifiedMemoryPerf", ["commonKernels.cu", "helperFunctions.cpp",
                                      "matrixMultiplyPerf.cu"], check="")
-sample(SPEED + "cudaGraphsPerfScaling", ["cudaGraphPerfScaling.cu"], check="")
+sample(SPEED + "cudaGraphsPerfScaling", ["cudaGraphPerfScaling.cu"], check="",
+       why="its kernel waits for what the host writes while it runs")
 
 
 def llm(name, *arguments, **more):
@@ -450,7 +456,7 @@ def run(program, executable, folder, tilescope, longest=3600):
 def verdict(program, out):
     """What the table says of its own check."""
     if out["ok"]:
-        said = "passes" if program.check else "none; ends with 0"
+        said = "passes" if program.check else f"none; ends with {program.ends_with}"
         if out["ended"] == "stopped after its check":
             said += ", then stopped"
     else:
