@@ -33,12 +33,14 @@ def missing(notebook):
 def execute(name, folder):
     """Writes folder/NAME.ipynb; answers what went wrong, or nothing."""
     import nbformat
+    from jupyter_client import AsyncKernelManager
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError
 
     notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
     try:
-        NotebookClient(notebook, timeout=SECONDS, kernel_name="python3",
+        # By files: ports that are free when they are chosen may be another's when the kernel takes them.
+        NotebookClient(notebook, timeout=SECONDS, km=AsyncKernelManager(kernel_name="python3", transport="ipc"),
                        resources={"metadata": {"path": str(ROOT)}}).execute()
     except CellExecutionError as error:
         return str(error)

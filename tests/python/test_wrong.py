@@ -30,7 +30,9 @@ others = st.one_of(st.none(), st.booleans(), st.floats(), st.binary(max_size=3),
                    st.just(np.zeros((2, 3))), st.just(np.int16(3)), st.just({}), st.just({1: 2}))
 anything = st.one_of(tuples, layouts, values, texts, others, st.tuples(layouts, tuples))
 MODULE = ts.Module(pathlib.Path(__file__).parent / "add.ptx")
-patient = settings(max_examples=int(os.environ.get("TILESCOPE_FUZZ_EXAMPLES", "150")), deadline=None, suppress_health_check=list(HealthCheck))
+# The same examples each time; others where more are asked for.
+EXAMPLES = os.environ.get("TILESCOPE_FUZZ_EXAMPLES")
+patient = settings(max_examples=int(EXAMPLES or "150"), derandomize=not EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
 
 # What begins a run or writes a file has tests of its own.
 APART = {"launch", "run", "draw"}
