@@ -11,6 +11,7 @@
 #include "app/heartbeat.h"
 #include "app/proofs.h"
 #include "core/run/chip_execution.h"
+#include "core/sim/machine/device.h"
 #include "kernels/gpu/device.h"
 
 namespace tilescope {
@@ -142,8 +143,11 @@ std::string time_text(const Ran& ran) {
   if (const auto seconds = ran.chip_seconds()) {
     return fmt::format("{:.1f} us by the clock of {}", *seconds * 1e6, ran.about);
   }
-  return fmt::format("{} PTX instructions by warps in {:.3f} s",
-                     ran.execution->progress().instructions, ran.seconds);
+  const auto* simulated = dynamic_cast<const sim::SimExecution*>(ran.execution.get());
+  const std::size_t threads = simulated ? simulated->machine().threads() : 1;
+  return fmt::format("{} PTX instructions by warps in {:.3f} s{}",
+                     ran.execution->progress().instructions, ran.seconds,
+                     threads > 1 ? fmt::format(", the CTAs on {} threads", threads) : "");
 }
 
 }  // namespace tilescope

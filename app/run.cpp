@@ -407,8 +407,10 @@ int run_kernel(Options options, Terminal& terminal) {
   sim::Recorder recorder(*limits);
   if (options.profile.wanted()) options.order.recorder = &recorder;
   std::optional<Workers> workers;
-  if (options.threads > 1 && options.on != "gpu" && has_products(*run)) {
+  if (options.threads > 1 && options.on != "gpu") {
     options.order.executor = search_order.executor = &workers.emplace(options.threads - 1);
+    // How far one thread comes is what --max-instructions asks for.
+    if (!limit_of(options)) options.order.beside = static_cast<std::uint32_t>(options.threads - 1);
   }
   const Outcome<std::vector<OpenDevice>> devices = devices_of(options);
   if (!devices) return terminal.fail(devices.error());

@@ -424,6 +424,7 @@ sim::Options simulator_options(const Order& order) {
   options.first_columns = order.first_columns;
   options.exact = order.exact;
   options.executor = order.executor;
+  options.beside = order.beside;
   options.clocked = order.clocked && order.device.times.known();
   options.times = order.device.times;
   options.recorder = order.recorder;

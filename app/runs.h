@@ -114,6 +114,8 @@ struct Order {
   DeviceDescription device;           // the chip that is simulated
   bool device_named = false;          // by the user; else it is one that fits the PTX
   sim::Executor* executor = nullptr;  // of sums, or null; lives longer than the run
+  // Of its threads those that may run clusters (sim::Options::beside): where nobody looks on.
+  std::uint32_t beside = 0;
   bool clocked = false;               // by the device's times, where it has some
   sim::Recorder* recorder = nullptr;  // of what happens, or null; lives longer than the run
   bool warm = false;                  // L2 has what an earlier run left there

@@ -75,6 +75,7 @@ class Binder {
         c.guard = program_.registers[i.guard].place;
         c.guard_flip = i.guard_negated ? ~Mask{0} : 0;
       }
+      c.plain = !i.guarded && !c.ends_block && !c.notes_lanes;
       operands(i, c);
       out_.code.push_back(c);
     }

@@ -1,8 +1,10 @@
 // ld and st (PTX ISA 9.7.9.8 to 9.7.9.11), in every space and vector width.
 //
-// The lanes that fall into one region are served together. Most accesses are one of two kinds: 32
-// lanes side by side, which is one copy, or anything else within one region, whose bounds and
-// alignment are checked for all lanes at once before the lanes are served one by one.
+// The lanes that fall into one region are served together. Most accesses are one of three kinds: 32
+// lanes side by side, which is one copy; all at one place, which is one value; or anything else
+// within one region, whose bounds and alignment are checked for all lanes at once before the lanes
+// are served one by one. Loads of the first two kinds take a shorter way: quick_load(),
+// quick_shared_load().
 #include <type_traits>
 
 #include "core/sim/lanes/lanes.h"
@@ -196,9 +198,125 @@ inline void fetch(const Group& g, std::uint32_t skip, R* d, bool all) {
   }
 }
 
+// How 32 lanes lie that access `step` bytes each: side by side, at one place, or otherwise.
+enum class Form : std::uint8_t { side_by_side, one_place, other };
+
+template <class A>
+inline Form form_of(const A* a, A step) {
+  const A start = a[0];
+  A spread = 0, apart = 0;
+  for (A l = 0; l < 32; ++l) {
+    const A away = a[l] - start;
+    spread |= away ^ (l * step);
+    apart |= away;
+  }
+  return !spread ? Form::side_by_side : !apart ? Form::one_place : Form::other;
+}
+
+// What 32 lanes load from `data` on.
+template <class T, class R>
+inline void take(Core& x, const Code& c, Form form, const std::byte* data) {
+  const u64 bytes = sizeof(T) * c.count;
+  for (std::uint32_t k = 0; k < c.count; ++k, data += sizeof(T)) {
+    const Reference to = x.elements[c.target + k];
+    if (to == nothing) continue;
+    R* d = lane_array<R>(x, to);
+    if (form == Form::one_place) {
+      T v;
+      std::memcpy(&v, data, sizeof v);
+      for (u64 l = 0; l < 32; ++l) d[l] = static_cast<R>(v);
+    } else if (std::is_same_v<T, R> && c.count == 1) {
+      std::memcpy(d, data, 32 * sizeof(T));
+    } else {
+      for (u64 l = 0; l < 32; ++l) {
+        T v;
+        std::memcpy(&v, data + l * bytes, sizeof v);
+        d[l] = static_cast<R>(v);
+      }
+    }
+  }
+}
+
+// Is one of `bits` 1 of those of [begin, end)?
+inline bool any_set(const std::uint8_t* bits, u64 begin, u64 end) {
+  const auto below = [](u64 bit) { return (1u << bit) - 1; };
+  u64 first = begin >> 3;
+  const u64 last = end >> 3, head = begin & 7, tail = end & 7;
+  if (first == last) return bits[first] & below(tail) & ~below(head);
+  std::uint64_t found = 0;
+  if (head) found |= bits[first++] & ~below(head);
+  for (; first + 8 <= last; first += 8) {
+    u64 eight;
+    std::memcpy(&eight, bits + first, sizeof eight);
+    found |= eight;
+  }
+  for (; first < last; ++first) found |= bits[first];
+  if (tail) found |= bits[last] & below(tail);
+  return found != 0;
+}
+
+// A load of all 32 lanes, side by side or at one place, from global memory that nobody watches and
+// all of which is defined. False: it is another one, and nothing has been done.
+template <class T, class R>
+inline bool quick_load(Core& x, const Code& c) {
+  const u64* a = lane_array<u64>(x, c.a);
+  const u64 bytes = sizeof(T) * c.count;
+  const Form form = form_of<u64>(a, bytes);
+  if (form == Form::other) return false;
+  std::uint32_t& guess = x.last_region_of[x.pc % Core::guesses];
+  const u64 address = a[0] + c.immediate;
+  const Region* r = x.regions + guess;
+  if (address - r->base() >= r->size()) {
+    r = find_region(x, address);
+    if (!r) return false;
+    guess = static_cast<std::uint32_t>(r - x.regions);
+  }
+  const u64 offset = address - r->base(), all = form == Form::one_place ? bytes : 32 * bytes;
+  if (r->size() < all || offset > r->size() - all || offset % bytes || r->undefined_bits() ||
+      (x.block->order.on() && is_watched(c, *r))) {
+    return false;
+  }
+  take<T, R>(x, c, form, r->data() + offset);
+  return true;
+}
+
+// The same from the block's own shared memory, watched and with undefined bytes.
+template <class T, class R>
+inline bool quick_shared_load(Core& x, const Code& c) {
+  const auto* a = lane_array<std::uint32_t>(x, c.a);
+  const auto bytes = static_cast<std::uint32_t>(sizeof(T)) * c.count;
+  const Form form = form_of<std::uint32_t>(a, bytes);
+  if (form == Form::other) return false;
+  Region& own = x.block->shared;
+  const u64 offset =
+      static_cast<std::uint32_t>(a[0] + static_cast<std::uint32_t>(c.immediate)) - u64{x.window};
+  const bool run = form == Form::side_by_side;
+  const u64 all = run ? 32 * bytes : bytes;
+  if (own.size() < all || offset > own.size() - all || offset % bytes) return false;
+  take<T, R>(x, c, form, own.data() + offset);
+  const std::uint8_t* const bits = own.undefined_bits();
+  const bool undefined = bits && any_set(bits, offset, offset + all), watched = x.block->order.on();
+  if (!undefined && !watched) return true;
+  u64 offsets[32];
+  for (u64 l = 0; l < 32; ++l) offsets[l] = offset + (run ? l * bytes : 0);
+  constexpr Mask everybody = ~Mask{0};
+  if (watched) {
+    watch_access(x, c, Shadow::Kind::read, own, everybody, offsets, bytes, run, nullptr, true);
+  }
+  if (undefined) mark_loaded(x, c, everybody, own, offsets);
+  return true;
+}
+
 template <class T, class R>
 Flow load(Core& x, const Code& c, Mask m) {
   const std::uint32_t bytes = static_cast<std::uint32_t>(sizeof(T)) * c.count;
+  if (m == ~Mask{0} && c.a != nothing) {
+    const bool global = c.space == Space::global || c.space == Space::generic;
+    if (global && !c.narrow_address && quick_load<T, R>(x, c)) return Flow::next;
+    if (c.space == Space::shared && c.narrow_address && quick_shared_load<T, R>(x, c)) {
+      return Flow::next;
+    }
+  }
   u64 address[32];
   addresses(x, c, address);
   while (m) {

@@ -52,6 +52,7 @@ struct Code {
   std::uint8_t width = 0;  // bytes of one element in memory
   bool ends_block = false;
   bool notes_lanes = false;  // who comes to it is noted (Warp::visited)
+  bool plain = false;        // no guard, no end of a block, nobody noted: the loop may run on
   ptx::Space space = ptx::Space::generic;
   bool narrow_address = false;  // the address register has 32 bits
   bool synchronises = false;    // volatile, relaxed, acquire, release: an access that orders others
@@ -83,6 +84,9 @@ struct Core {
   Region* regions = nullptr;            // of the grid, by ascending address
   std::uint32_t region_count = 0;
   std::uint32_t last_region = 0;  // where the last access went: a guess for the next
+  static constexpr std::uint32_t guesses = 16;
+  std::uint32_t last_region_of[guesses] =
+      {};  // and that of an instruction, by the end of its number
   Region* parameters = nullptr;
   std::uint32_t local_bytes = 0;  // of one thread
   std::uint32_t window = 0;       // where the block's shared memory begins among its cluster's

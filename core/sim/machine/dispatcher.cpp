@@ -397,9 +397,18 @@ void Dispatcher::begin() {
   total_ = model_->launch.grid.count();
   on_processor_.assign(model_->options.processors, 0);
   resident_ = model_->options.resident_blocks ? model_->options.resident_blocks : room();
-  if (!model_->options.waves || !model_->options.calculates) return;
-  const std::uint64_t clusters = model_->options.waves * resident_ / model_->cluster_size;
-  total_ = std::min(total_, std::max<std::uint64_t>(1, clusters) * model_->cluster_size);
+  if (model_->options.waves && model_->options.calculates) {
+    const std::uint64_t clusters = model_->options.waves * resident_ / model_->cluster_size;
+    total_ = std::min(total_, std::max<std::uint64_t>(1, clusters) * model_->cluster_size);
+  }
+  until_ = end_ = total_;
+}
+
+void Dispatcher::take(std::uint64_t first_cluster, std::uint64_t clusters) {
+  is_share_ = true;
+  started_ = first_cluster * model_->cluster_size;
+  until_ = started_ + clusters * model_->cluster_size;
+  end_ = finished_ + clusters * model_->cluster_size;
 }
 
 std::uint64_t Dispatcher::waiting() const {

@@ -32,9 +32,17 @@ class Dispatcher {
   };
   Room room_of_processor() const;
 
-  bool can_start() const { return started_ < total_ || !to_begin_.empty(); }
+  bool can_start() const { return started_ < until_ || !to_begin_.empty(); }
   void start_cluster(std::size_t first);  // into Grid::blocks [first] and those behind it
   void end_block() { ++finished_; }
+  // Only these clusters from now on, and no others but those that have exited already: a share of
+  // the grid (core/sim/machine/side_by_side.h).
+  void take(std::uint64_t first_cluster, std::uint64_t clusters);
+  bool is_share() const { return is_share_; }
+  // Blocks have exited, as many as it was to run: all, or its share.
+  bool is_over() const { return finished_ == end_; }
+  // All have.
+  void finish() { started_ = finished_ = end_ = total_; }
   // The last of its threads exits: its SM has room.
   void leave(const Block& block) { --on_processor_[block.processor]; }
   // Whether all threads of a cluster's blocks have exited (Grid::cluster_number()).
@@ -52,6 +60,9 @@ class Dispatcher {
 
   Model* model_;
   std::uint64_t resident_ = 0, started_ = 0, finished_ = 0, total_ = 0;
+  // The block behind the last to start, and how many will have exited then.
+  std::uint64_t until_ = 0, end_ = 0;
+  bool is_share_ = false;
   std::vector<std::uint32_t> on_processor_;  // blocks with live threads, by SM
   // Of the clusters that have started those that a chip would have begun by now, and that have not
   // yet, by the number of their first block.

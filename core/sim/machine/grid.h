@@ -62,6 +62,7 @@ struct Grid {
   std::map<std::uint32_t, bool> told_before_use;  // of loads (core/sim/checks/unread.h)
   std::vector<Block> blocks;  // clusters one after the other, their blocks by rank
   std::uint64_t instructions = 0, moments = 0;
+  std::size_t threads = 1;  // that have run clusters, where each could as well have come first
   Executed last;
   Stops stops;
   std::string printed;  // by the kernel (vprintf), in the order in which its lanes did

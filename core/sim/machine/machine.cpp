@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "core/sim/machine/model.h"
+#include "core/sim/machine/side_by_side.h"
 
 namespace tilescope::sim {
 
@@ -53,14 +54,21 @@ Machine::Machine(std::unique_ptr<Model> model) : model_(std::move(model)) {}
 Machine::Machine(const Machine& other) : model_(std::make_unique<Model>(*other.model_)) {}
 Machine::Machine(Machine&&) noexcept = default;
 Machine& Machine::operator=(const Machine& other) {
-  if (this != &other) model_ = std::make_unique<Model>(*other.model_);
+  if (this != &other) *this = Machine(other);
   return *this;
 }
 Machine& Machine::operator=(Machine&&) noexcept = default;
 Machine::~Machine() = default;
 
 RunState Machine::run(std::uint64_t budget) {
-  return model_->scheduler.run(budget);
+  if (!beside_ && SideBySide::fits(*model_)) beside_ = std::make_unique<SideBySide>(*model_);
+  if (!beside_) return model_->scheduler.run(budget);
+  const SideBySide::Outcome outcome = beside_->run(budget);
+  if (outcome == SideBySide::Outcome::running) return RunState::running;
+  const bool alone = outcome == SideBySide::Outcome::met || !beside_->leave(*model_);
+  beside_.reset();
+  if (alone) model_->options.beside = 0;
+  return model_->state;
 }
 
 RunState Machine::state() const {
@@ -68,6 +76,7 @@ RunState Machine::state() const {
 }
 
 Progress Machine::progress() const {
+  if (beside_) return beside_->progress();
   return {model_->dispatcher.finished(), model_->dispatcher.total(), model_->instructions};
 }
 
@@ -84,11 +93,15 @@ const std::string& Machine::printed() const {
 }
 
 std::uint64_t Machine::instructions() const {
-  return model_->instructions;
+  return beside_ ? beside_->progress().instructions : model_->instructions;
 }
 
 std::uint64_t Machine::bytes() const {
-  return sizeof(Model) + model_->bytes();
+  return sizeof(Model) + model_->bytes() + (beside_ ? beside_->bytes() : 0);
+}
+
+std::size_t Machine::threads() const {
+  return model_->threads;
 }
 
 // ---- what runs ----
@@ -120,6 +133,7 @@ const Region& Machine::buffer(std::size_t index) const {
 // ---- where it stops ----
 
 void Machine::stop_at(StopAt at) {
+  beside_.reset();
   model_->watcher.stop_at(std::move(at));
 }
 

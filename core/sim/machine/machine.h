@@ -48,6 +48,7 @@ class DeviceMemory;
 class Model;
 class Module;
 class Region;
+class SideBySide;
 struct Writer;
 
 class Machine {
@@ -86,6 +87,8 @@ class Machine {
   const std::string& printed() const;
   std::uint64_t instructions() const;
   std::uint64_t bytes() const;  // that a copy takes, about
+  // Of a run that is over: how many threads ran its clusters (core/sim/machine/side_by_side.h).
+  std::size_t threads() const;
 
   // ---- what runs ----
   const ptx::Program& program() const;
@@ -144,6 +147,8 @@ class Machine {
   explicit Machine(std::unique_ptr<Model> model);
 
   std::unique_ptr<Model> model_;
+  // While clusters run side by side: the model stands at its start. A copy starts there.
+  std::unique_ptr<SideBySide> beside_;
 };
 
 // "ld.global.f32" of "@%p1 ld.global.f32 %f1, [%rd4];"

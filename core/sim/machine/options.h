@@ -53,6 +53,10 @@ struct Options {
   // Who calculates sums of tensor cores while the machine goes on (core/sim/machine/executor.h), or
   // null; lives longer than the machine.
   Executor* executor = nullptr;
+  // Threads of the executor that run clusters beside the caller's, where these cannot tell
+  // (core/sim/machine/side_by_side.h): the whole run goes on to its end, and is not looked at
+  // before.
+  std::uint32_t beside = 0;
   // By the clock: warps and operations go on in the order in which they would on a chip with these
   // times (core/sim/time). Not with a schedule, --lazy or holds: these randomise it.
   bool clocked = false;

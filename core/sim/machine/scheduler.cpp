@@ -59,6 +59,7 @@ struct Scheduler::InOrder {
 
   bool goes_on() const { return model.pause == Pause::none; }
   void all_wait() {}
+  bool runs_on() const { return !notes; }
   bool reaches(const Core&) { return true; }
   void issues(const Core& x, const Code&, Mask m) {
     if (notes && m) scheduler.note_meeting_point(x);
@@ -412,7 +413,8 @@ RunState Scheduler::run(std::uint64_t budget) {
   while (model_->state == RunState::running) {
     model_->watcher.settle_stops();
     if (model_->stops.hit()) return RunState::stopped;
-    if (model_->dispatcher.finished() == model_->dispatcher.total()) {
+    if (model_->dispatcher.is_over()) {
+      if (model_->dispatcher.is_share()) return model_->state = RunState::done;
       finish_grid(*model_);
       break;
     }

@@ -48,6 +48,7 @@ class Scheduler {
   bool all_have_reached(double cycle) const;
   // A warp stands, or goes on again, since the clock last looked.
   void watch_wait(Block& block, Warp& warp);
+  void watch_wait(Block& block, Warp& warp, bool is_ready);
   // All who stand at a barrier of the block go on, the last to arrive among them.
   void pass_barrier(Block& block, std::uint32_t id);
 

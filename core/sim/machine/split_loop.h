@@ -7,6 +7,7 @@
 //   reaches(x)        it stands before the instruction at x.pc. False: its turn is over there
 //   issues(x, c, m)   lanes m are about to execute it
 //   has_executed(x)   they have
+//   runs_on()         nothing of this is asked for where an instruction goes on to the next one
 //   is_over()         whether the split's turn is, after it
 //   has_moved()       the split is somewhere else
 //   has_run(block, ran)   a split's turn is over, or the budget
@@ -70,22 +71,35 @@ std::uint64_t Scheduler::run_split(Core& x, Way way, std::uint64_t limit, bool s
   while (executed < x.limit && !ended) {
     const Code& c = x.code[pc];
     x.pc = pc;
-    if (!way.reaches(x)) break;
-    const Mask m = mask & (x.predicates[c.guard] ^ c.guard_flip);
-    way.issues(x, c, m);
-    ++executed;
-    if (c.notes_lanes) note_lanes(x, mask, m);
     Flow flow = Flow::next;
-    if (warp.undefined_registers) {
-      flow = run_carefully(x, c, mask, m);
-    } else if (m) {
-      flow = c.run(x, c, m);
-    }
-    way.has_executed(x);
-    if (flow == Flow::next) {
-      ++pc;
-      ended = (stop_at_block_end && c.ends_block) || way.is_over();
-      continue;
+    if (c.plain && way.runs_on() && !warp.undefined_registers) {
+      const Code* at = &c;
+      do {
+        x.pc = pc;
+        ++executed;
+        flow = at->run(x, *at, mask);
+        if (flow != Flow::next) break;
+        ++pc;
+        ++at;
+      } while (at->plain && executed < x.limit && !warp.undefined_registers);
+      if (flow == Flow::next) continue;
+    } else {
+      if (!way.reaches(x)) break;
+      const Mask m = mask & (x.predicates[c.guard] ^ c.guard_flip);
+      way.issues(x, c, m);
+      ++executed;
+      if (c.notes_lanes) note_lanes(x, mask, m);
+      if (warp.undefined_registers) {
+        flow = run_carefully(x, c, mask, m);
+      } else if (m) {
+        flow = c.run(x, c, m);
+      }
+      way.has_executed(x);
+      if (flow == Flow::next) {
+        ++pc;
+        ended = (stop_at_block_end && c.ends_block) || way.is_over();
+        continue;
+      }
     }
     if (flow == Flow::moved) way.has_moved();
     // It stands where it failed.

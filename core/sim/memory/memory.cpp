@@ -116,6 +116,23 @@ Region::Stretch Region::next_written(std::uint64_t offset) const {
   return {std::min(size(), std::max(offset, page(first))), std::min(size(), page(last))};
 }
 
+void Region::take_written(const Region& part) {
+  part.each_written([&](std::uint64_t begin, std::uint64_t end) {
+    set(begin, part.data() + begin, end - begin);
+  });
+  for (std::size_t p = 0; p < part.writers_.size(); ++p) {
+    const SharedArray<std::uint64_t>& theirs = part.writers_[p];
+    if (theirs.empty()) continue;
+    if (writers_[p].empty()) {
+      writers_[p] = theirs;
+      continue;
+    }
+    std::uint64_t* const mine = writers_[p].own();
+    for (std::size_t g = 0; g < theirs.size(); ++g) mine[g] = theirs[g] ? theirs[g] : mine[g];
+  }
+  changes_ += part.changes_;
+}
+
 void Region::note_undefined(std::uint64_t offset, std::uint64_t bytes,
                             std::shared_ptr<const std::string> by) {
   constexpr std::size_t most = 4096;
@@ -295,10 +312,25 @@ void Region::write_lanes(const std::uint64_t* offsets, Mask mask, const LaneData
   }
 }
 
+// Their bits are 0 from now on.
+void Region::define(std::uint64_t offset, std::uint64_t bytes) {
+  std::uint8_t* const bits = undefined_.own();
+  const auto below = [](std::uint64_t bit) { return (1u << bit) - 1; };
+  std::uint64_t first = offset >> 3;
+  const std::uint64_t last = (offset + bytes) >> 3, head = offset & 7, tail = (offset + bytes) & 7;
+  if (first == last) {
+    bits[first] &= static_cast<std::uint8_t>(~(below(tail) & ~below(head)));
+    return;
+  }
+  if (head) bits[first++] &= static_cast<std::uint8_t>(below(head));
+  std::memset(bits + first, 0, last - first);
+  if (tail) bits[last] &= static_cast<std::uint8_t>(~below(tail));
+}
+
 void Region::write_run(std::uint64_t offset, const LaneData& data, Writer first) {
   const std::uint32_t bytes = data.width * lanes;
   const std::uint32_t grains_a_lane = data.width >> grain_shift_;
-  if (data.undefined || grains_a_lane == 0 || (offset & 7)) {
+  if (data.undefined || grains_a_lane == 0) {
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
       const std::uint32_t at = lane * data.width;
       write(offset + at, data.bytes + at, data.undefined ? data.undefined + at : nullptr,
@@ -308,7 +340,7 @@ void Region::write_run(std::uint64_t offset, const LaneData& data, Writer first)
   }
   count_change(offset, data.bytes, bytes);
   std::memcpy(bytes_.own() + offset, data.bytes, bytes);
-  if (!undefined_.empty()) std::memset(undefined_.own() + (offset >> 3), 0, bytes >> 3);
+  if (!undefined_.empty()) define(offset, bytes);
   if (!remembers_) return;
   std::uint64_t grain = offset >> grain_shift_;
   for (std::uint32_t lane = 0; lane < lanes; ++lane) {

@@ -10,6 +10,7 @@
 // share its bytes until one of them is written, and the pages of writers likewise.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -127,6 +128,23 @@ class Region {
     std::uint64_t begin = 0, end = 0;
   };
   Stretch next_written(std::uint64_t offset) const;
+  // f(begin, end) for each run of bytes that have a writer, within a page of them.
+  template <class F>
+  void each_written(F f) const {
+    for (std::uint64_t p = 0; p < writers_.size(); ++p) {
+      const std::uint64_t grains = writers_[p].size(), first = p * page_grains;
+      for (std::uint64_t g = 0; g < grains;) {
+        const std::uint64_t begin = g;
+        while (g < grains && writers_[p][g]) ++g;
+        if (g > begin)
+          f((first + begin) << grain_shift_, std::min(size(), (first + g) << grain_shift_));
+        g += g == begin;
+      }
+    }
+  }
+  // What `part`, a copy of this one of before the launch, has written, with its writers: bytes that
+  // mean something, all of them.
+  void take_written(const Region& part);
   // Who of the launches before left these bytes undefined although it wrote them: "launch 3
   // (scale), by the st.global at ...". Held until somebody defines them; empty: nobody is known.
   void note_undefined(std::uint64_t offset, std::uint64_t bytes,
@@ -162,6 +180,7 @@ class Region {
     }
   }
   void look(std::uint64_t offset, const std::byte* from, std::uint32_t bytes);
+  void define(std::uint64_t offset, std::uint64_t bytes);
   bool differs(std::uint64_t offset, const std::byte* from, std::uint32_t bytes) const;
   void note(std::uint64_t offset, const std::uint8_t* undefined, std::uint32_t bytes,
             Writer writer);

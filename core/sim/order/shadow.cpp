@@ -73,7 +73,7 @@ void Shadow::start(u64 bytes, bool in_pages) {
   pages_.clear();
   pages_.resize((words_ + page_mask_) >> page_shift_);
   touched_ = 0;
-  gathers_ = has_forgotten_ = false;
+  gathers_ = has_forgotten_ = clusters_meet_ = false;
   gathered_.clear();
   readers_.clear();
   if (!in_pages && words_) words_from(0);
@@ -134,6 +134,8 @@ bool Shadow::Pass::is_ordered(const Touch& earlier) {
 // Both strong, and each includes the other in its scope (8.7, "Morally strong operations").
 bool Shadow::Pass::races_with(const Touch& earlier) {
   if (!writes(earlier.kind) && !writes(touch_.kind)) return false;
+  const bool somebody = &earlier != shadow_->nodes_.data();  // nodes_[0] is nobody's
+  if (somebody && earlier.home.cluster != touch_.home.cluster) shadow_->clusters_meet_ = true;
   if (earlier.strong && touch_.strong && includes(earlier.scope, earlier.home, touch_.home) &&
       includes(touch_.scope, touch_.home, earlier.home)) {
     return false;

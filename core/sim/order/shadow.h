@@ -212,6 +212,17 @@ class Shadow {
   std::uint64_t held() const;
   // Of a word that very many accessed, one that a later access may race with is not kept.
   bool has_forgotten() const { return has_forgotten_; }
+  // Two clusters have touched the same byte, and one of them wrote it.
+  bool clusters_meet() const { return clusters_meet_; }
+  // f(n) for each word that somebody has touched: bytes 4n to 4n + 3.
+  template <class F>
+  void each_touched(F f) const {
+    for (std::uint64_t p = 0; p < pages_.size(); ++p) {
+      for (std::size_t i = 0; i < pages_[p].size(); ++i) {
+        if (pages_[p][i]) f((p << page_shift_) + i);
+      }
+    }
+  }
 
   // f(first, end, last weak write) for each run of bytes of [begin, end) with the same one, until f
   // answers true. Answers whether f did.
@@ -285,7 +296,7 @@ class Shadow {
   std::vector<Touch> nodes_;
   std::vector<KeptLanes> lanes_;
   std::vector<std::uint32_t> offsets_;
-  bool has_forgotten_ = false;
+  bool has_forgotten_ = false, clusters_meet_ = false;
   std::size_t most_ = 0;  // histories, before those that are gone are thrown away
 
   // Reads that are not in the histories yet.

@@ -42,6 +42,7 @@ struct Scheduler::ByClock {
 
   bool goes_on() const { return clock.turn.goes_on; }
   void all_wait() { clock.turn.goes_on = false; }
+  bool runs_on() const { return false; }
   bool reaches(Core& x) {
     const Cost& cost = costs[x.pc];
     if (!cost.meets) return true;
@@ -89,12 +90,14 @@ void Scheduler::start_clock() {
   for (const Region& r : model_->regions) model_->clock->level2().add(r.base(), r.size(), warm);
 }
 
-// A warp stands, or goes on again, since the clock last looked.
 void Scheduler::watch_wait(Block& block, Warp& warp) {
+  watch_wait(block, warp, is_ready(warp));
+}
+
+// A warp stands, or goes on again, since the clock last looked.
+void Scheduler::watch_wait(Block& block, Warp& warp, bool ready) {
   WarpTime& t = block.time.warps[warp.index];
-  if (warp.splits.empty()) return;
-  const bool ready = is_ready(warp);
-  if (ready == !t.waits) return;
+  if (ready == !t.waits || warp.splits.empty()) return;
   if (!ready) {
     const Split& s = *speaking_split(warp.splits);
     t.waits = true;
@@ -176,9 +179,10 @@ double Scheduler::find_turn(ClockTurn& turn) {
         offer(time, rank, 0, i);
     }
     if (block.ended) continue;
-    for (Warp& warp : block.warps) watch_wait(block, warp);
-    for (const Warp& warp : block.warps) {
-      if (!is_ready(warp)) continue;
+    for (Warp& warp : block.warps) {
+      const bool ready = is_ready(warp);
+      watch_wait(block, warp, ready);
+      if (!ready) continue;
       offer(block.time.warps[warp.index].slot, rank, warp.index, ClockTurn::none);
     }
   }
