@@ -411,6 +411,7 @@ int run_kernel(Options options, Terminal& terminal) {
     options.order.executor = search_order.executor = &workers.emplace(options.threads - 1);
     // How far one thread comes is what --max-instructions asks for.
     if (!limit_of(options)) options.order.beside = static_cast<std::uint32_t>(options.threads - 1);
+    search_order.beside = static_cast<std::uint32_t>(options.threads - 1);
   }
   const Outcome<std::vector<OpenDevice>> devices = devices_of(options);
   if (!devices) return terminal.fail(devices.error());

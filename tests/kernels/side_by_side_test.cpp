@@ -1,14 +1,14 @@
 // Clusters on several threads: what comes of a grid is what one thread makes of it, bit for bit,
 // with reports, counts and writers; whether they meet or not.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
-#include <set>
 
 #include "app/workers.h"
 #include "core/sim/machine/machine.h"
+#include "core/sim/machine/search.h"
 #include "core/sim/memory/memory.h"
 #include "tests/kernels/shipped.h"
 #include "tests/sim/program.h"
@@ -241,14 +241,47 @@ TEST(SideBySide, LongBlocksThatTakeTurnsAreTheSame) {
   EXPECT_EQ(expect_same_with_threads(job_of(meets), options), 0);
 }
 
-// A tile of C that CTAs of two threads write is told, though they write no element twice.
+// An element of a tile that two CTAs write is told by one thread.
 TEST(SideBySide, TilesThatTwoBlocksWriteAreTold) {
-  Job job = job_of("st.global.u32 [%d3], %r2;\n");
+  Job job = job_of("st.global.u32 [%d3], %r2;\nst.global.u32 [%d3+256], %r2;\n");
   job.buffers[1].tile = {64};
   const Told alone = run(job, {});
-  ASSERT_EQ(alone.reports.size(), 1u);
-  EXPECT_EQ(alone.reports[0].rfind("tile_computed_twice", 0), 0u);
+  const auto told = [](const std::string& report) {
+    return report.rfind("tile_computed_twice", 0) == 0;
+  };
+  ASSERT_TRUE(std::any_of(alone.reports.begin(), alone.reports.end(), told));
   EXPECT_EQ(expect_same_with_threads(job, {}), 0);
+}
+
+// What a search finds, and after how many orders, does not depend on how many are tried at once.
+TEST(SideBySide, SearchesFindTheSame) {
+  for (const std::string kernel : {"hgemm_stuck", "hgemm_raced", "hgemm_v6"}) {
+    SCOPED_TRACE(kernel);
+    const Job job = test::shipped_job(kernel, {256, 128, 192});
+    const auto search = [&](sim::Options options, std::uint64_t budget) {
+      sim::Search search(*sim::Machine::load(job, options), {.runs = 40});
+      RunState state = RunState::running;
+      while (state == RunState::running) state = search.advance(budget);
+      const sim::Search::Progress p = search.progress();
+      std::string told = fmt::format("{} {} {} {} {}", static_cast<int>(state), p.tried, p.known,
+                                     p.points, search.cut_short());
+      if (!search.found()) return told;
+      for (const sim::Hold& h : search.found()->holds) {
+        told += fmt::format(" {}.{}@{}", h.block, h.warp, h.at);
+      }
+      for (const Report& r : search.found()->reports) told += "\n" + r.sentence + text(r.site);
+      return told;
+    };
+    const std::string alone = search({}, 1'000'000);
+    for (const std::uint32_t threads : {2u, 3u, 5u}) {
+      Workers workers(threads - 1);
+      sim::Options options;
+      options.executor = &workers;
+      options.beside = threads - 1;
+      EXPECT_EQ(search(options, 1'000'000), alone);
+      EXPECT_EQ(search(options, 7'777), alone);
+    }
+  }
 }
 
 // Budgets cut a run anywhere; a copy on the way is the same run from its start.

@@ -80,11 +80,6 @@ u64 Tiles::first(u64 number) const {
   return index * element;
 }
 
-u64 Tiles::row_end(u64 byte) const {
-  const u64 index = byte / element, at = index % shape.back();
-  return (index - at + std::min(shape.back(), (at / tile.back() + 1) * tile.back())) * element;
-}
-
 u64 Tiles::elements(u64 number) const {
   const std::vector<u64> coordinate = coordinate_of(*this, number);
   u64 out = 1;

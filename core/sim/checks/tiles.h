@@ -14,7 +14,6 @@ struct Tiles {
   std::uint64_t count() const;
   std::uint64_t of(std::uint64_t byte) const;          // the tile's number, in the same order
   std::uint64_t first(std::uint64_t number) const;     // byte of its first element
-  std::uint64_t row_end(std::uint64_t byte) const;     // behind it: where another tile may begin
   std::uint64_t elements(std::uint64_t number) const;  // those at an edge have fewer
   std::string at(std::uint64_t number) const;          // "(3,1)"
   std::string place(std::uint64_t byte) const;         // "(384,128)": of the element

@@ -198,40 +198,97 @@ inline void fetch(const Group& g, std::uint32_t skip, R* d, bool all) {
   }
 }
 
-// How 32 lanes lie that access `step` bytes each: side by side, at one place, or otherwise.
+// How the 16 lanes of half a warp lie that access so many bytes each, a power of two: side by side,
+// at one place, or otherwise.
 enum class Form : std::uint8_t { side_by_side, one_place, other };
+constexpr u64 half = 16;
 
 template <class A>
-inline Form form_of(const A* a, A step) {
+inline Form form_of(const A* a, std::uint32_t bytes) {
   const A start = a[0];
+  const int shift = __builtin_ctz(bytes);  // there is no quick product of 64 bits
   A spread = 0, apart = 0;
-  for (A l = 0; l < 32; ++l) {
+  for (A l = 0; l < half; ++l) {
     const A away = a[l] - start;
-    spread |= away ^ (l * step);
+    spread |= away ^ (l << shift);
     apart |= away;
   }
   return !spread ? Form::side_by_side : !apart ? Form::one_place : Form::other;
 }
 
-// What 32 lanes load from `data` on.
-template <class T, class R>
-inline void take(Core& x, const Code& c, Form form, const std::byte* data) {
-  const u64 bytes = sizeof(T) * c.count;
+// All 32 lanes of an access: their places from where the region begins, by halves.
+template <class A>
+struct Halves {
+  const A* a;
+  A base;  // what is to be taken away of each
+  std::uint32_t bytes;
+  Form form[2];
+  u64 first[2];  // offset of each half's first lane
+
+  Halves(const A* from, std::uint32_t each) : a(from), base(0), bytes(each) {
+    for (u64 h = 0; h < 2; ++h) form[h] = form_of(a + h * half, bytes);
+  }
+  u64 offset(u64 lane) const { return static_cast<A>(a[lane] - base); }
+  bool is_other() const { return form[0] == Form::other || form[1] == Form::other; }
+  u64 length(int h) const { return form[h] == Form::one_place ? bytes : half * bytes; }
+
+  // Does all of it lie in `size` bytes, at multiples of its width?
+  bool fits(u64 size) {
+    for (u64 h = 0; h < 2; ++h) first[h] = offset(h * half);
+    if (size < half * bytes) return false;
+    if (!is_other()) {
+      return first[0] <= size - length(0) && first[1] <= size - length(1) &&
+             ((first[0] | first[1]) & (bytes - 1)) == 0;
+    }
+    const auto last = static_cast<A>(size - bytes);
+    A crooked = 0;
+    bool over = false;
+    for (u64 l = 0; l < 32; ++l) {
+      const auto at = static_cast<A>(a[l] - base);
+      over |= at > last;
+      crooked |= at;
+    }
+    return !over && (crooked & (bytes - 1)) == 0;
+  }
+  // All 32 side by side.
+  bool is_run() const {
+    return form[0] == Form::side_by_side && form[1] == Form::side_by_side &&
+           first[1] - first[0] == half * bytes;
+  }
+};
+
+// What the lanes load from `data`, where the region begins.
+template <class T, class R, class A>
+inline void take(Core& x, const Code& c, const Halves<A>& at, const std::byte* data) {
+  const u64 bytes = at.bytes;
   for (std::uint32_t k = 0; k < c.count; ++k, data += sizeof(T)) {
     const Reference to = x.elements[c.target + k];
     if (to == nothing) continue;
     R* d = lane_array<R>(x, to);
-    if (form == Form::one_place) {
-      T v;
-      std::memcpy(&v, data, sizeof v);
-      for (u64 l = 0; l < 32; ++l) d[l] = static_cast<R>(v);
-    } else if (std::is_same_v<T, R> && c.count == 1) {
-      std::memcpy(d, data, 32 * sizeof(T));
-    } else {
+    if (at.is_other()) {
+      u64 offsets[32];  // d may be where they come from
+      for (u64 l = 0; l < 32; ++l) offsets[l] = at.offset(l);
       for (u64 l = 0; l < 32; ++l) {
         T v;
-        std::memcpy(&v, data + l * bytes, sizeof v);
+        std::memcpy(&v, data + offsets[l], sizeof v);
         d[l] = static_cast<R>(v);
+      }
+      continue;
+    }
+    for (int h = 0; h < 2; ++h, d += half) {
+      const std::byte* from = data + at.first[h];
+      if (at.form[h] == Form::one_place) {
+        T v;
+        std::memcpy(&v, from, sizeof v);
+        for (u64 l = 0; l < half; ++l) d[l] = static_cast<R>(v);
+      } else if (std::is_same_v<T, R> && c.count == 1) {
+        std::memcpy(d, from, half * sizeof(T));
+      } else {
+        for (u64 l = 0; l < half; ++l) {
+          T v;
+          std::memcpy(&v, from + l * bytes, sizeof v);
+          d[l] = static_cast<R>(v);
+        }
       }
     }
   }
@@ -243,7 +300,7 @@ inline bool any_set(const std::uint8_t* bits, u64 begin, u64 end) {
   u64 first = begin >> 3;
   const u64 last = end >> 3, head = begin & 7, tail = end & 7;
   if (first == last) return bits[first] & below(tail) & ~below(head);
-  std::uint64_t found = 0;
+  u64 found = 0;
   if (head) found |= bits[first++] & ~below(head);
   for (; first + 8 <= last; first += 8) {
     u64 eight;
@@ -255,68 +312,68 @@ inline bool any_set(const std::uint8_t* bits, u64 begin, u64 end) {
   return found != 0;
 }
 
-// A load of all 32 lanes, side by side or at one place, from global memory that nobody watches and
-// all of which is defined. False: it is another one, and nothing has been done.
+// May one vector of several elements go to registers that it is addressed by?
+inline bool comes_apart(const Code& c) {
+  return c.count > 1;
+}
+
+// A load of all 32 lanes from global memory that nobody watches and all of which is defined. False:
+// it is another one, and nothing has been done.
 template <class T, class R>
 inline bool quick_load(Core& x, const Code& c) {
-  const u64* a = lane_array<u64>(x, c.a);
-  const u64 bytes = sizeof(T) * c.count;
-  const Form form = form_of<u64>(a, bytes);
-  if (form == Form::other) return false;
+  Halves<u64> at(lane_array<u64>(x, c.a), static_cast<std::uint32_t>(sizeof(T)) * c.count);
+  if (at.is_other() && comes_apart(c)) return false;
   std::uint32_t& guess = x.last_region_of[x.pc % Core::guesses];
-  const u64 address = a[0] + c.immediate;
+  const u64 address = at.a[0] + c.immediate;
   const Region* r = x.regions + guess;
   if (address - r->base() >= r->size()) {
     r = find_region(x, address);
     if (!r) return false;
     guess = static_cast<std::uint32_t>(r - x.regions);
   }
-  const u64 offset = address - r->base(), all = form == Form::one_place ? bytes : 32 * bytes;
-  if (r->size() < all || offset > r->size() - all || offset % bytes || r->undefined_bits() ||
-      (x.block->order.on() && is_watched(c, *r))) {
+  at.base = r->base() - c.immediate;
+  if (!at.fits(r->size()) || r->undefined_bits() || (x.block->order.on() && is_watched(c, *r))) {
     return false;
   }
-  take<T, R>(x, c, form, r->data() + offset);
+  take<T, R>(x, c, at, r->data());
   return true;
 }
 
 // The same from the block's own shared memory, watched and with undefined bytes.
 template <class T, class R>
 inline bool quick_shared_load(Core& x, const Code& c) {
-  const auto* a = lane_array<std::uint32_t>(x, c.a);
-  const auto bytes = static_cast<std::uint32_t>(sizeof(T)) * c.count;
-  const Form form = form_of<std::uint32_t>(a, bytes);
-  if (form == Form::other) return false;
+  using u32 = std::uint32_t;
+  Halves<u32> at(lane_array<u32>(x, c.a), static_cast<u32>(sizeof(T)) * c.count);
+  if (at.is_other() && comes_apart(c)) return false;
   Region& own = x.block->shared;
-  const u64 offset =
-      static_cast<std::uint32_t>(a[0] + static_cast<std::uint32_t>(c.immediate)) - u64{x.window};
-  const bool run = form == Form::side_by_side;
-  const u64 all = run ? 32 * bytes : bytes;
-  if (own.size() < all || offset > own.size() - all || offset % bytes) return false;
-  take<T, R>(x, c, form, own.data() + offset);
+  at.base = static_cast<u32>(x.window - static_cast<u32>(c.immediate));
+  if (!at.fits(own.size())) return false;
+  Group g;
+  g.region = &own;
+  g.mask = ~Mask{0};
+  g.run = at.is_run();
+  const bool watched = x.block->order.on();
   const std::uint8_t* const bits = own.undefined_bits();
-  const bool undefined = bits && any_set(bits, offset, offset + all), watched = x.block->order.on();
-  if (!undefined && !watched) return true;
-  u64 offsets[32];
-  for (u64 l = 0; l < 32; ++l) offsets[l] = offset + (run ? l * bytes : 0);
-  constexpr Mask everybody = ~Mask{0};
-  if (watched) {
-    watch_access(x, c, Shadow::Kind::read, own, everybody, offsets, bytes, run, nullptr, true);
+  if (watched || (bits && at.is_other())) {
+    for (u64 l = 0; l < 32; ++l) g.offset[l] = at.offset(l);
   }
-  if (undefined) mark_loaded(x, c, everybody, own, offsets);
+  bool undefined = false;
+  if (bits) {
+    undefined = at.is_other() ? any_undefined(g, at.bytes)
+                              : any_set(bits, at.first[0], at.first[0] + at.length(0)) ||
+                                    any_set(bits, at.first[1], at.first[1] + at.length(1));
+  }
+  if (undefined) return false;
+  take<T, R>(x, c, at, own.data());
+  if (watched) {
+    watch_access(x, c, Shadow::Kind::read, own, g.mask, g.offset, at.bytes, g.run, nullptr, true);
+  }
   return true;
 }
 
 template <class T, class R>
-Flow load(Core& x, const Code& c, Mask m) {
+[[gnu::noinline]] Flow load_in_groups(Core& x, const Code& c, Mask m) {
   const std::uint32_t bytes = static_cast<std::uint32_t>(sizeof(T)) * c.count;
-  if (m == ~Mask{0} && c.a != nothing) {
-    const bool global = c.space == Space::global || c.space == Space::generic;
-    if (global && !c.narrow_address && quick_load<T, R>(x, c)) return Flow::next;
-    if (c.space == Space::shared && c.narrow_address && quick_shared_load<T, R>(x, c)) {
-      return Flow::next;
-    }
-  }
   u64 address[32];
   addresses(x, c, address);
   while (m) {
@@ -341,6 +398,18 @@ Flow load(Core& x, const Code& c, Mask m) {
     m &= ~g.mask;
   }
   return Flow::next;
+}
+
+template <class T, class R>
+Flow load(Core& x, const Code& c, Mask m) {
+  if (m == ~Mask{0} && c.a != nothing) {
+    const bool global = c.space == Space::global || c.space == Space::generic;
+    if (global && !c.narrow_address && quick_load<T, R>(x, c)) return Flow::next;
+    if (c.space == Space::shared && c.narrow_address && quick_shared_load<T, R>(x, c)) {
+      return Flow::next;
+    }
+  }
+  return load_in_groups<T, R>(x, c, m);
 }
 
 template <class T, class R>

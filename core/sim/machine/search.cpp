@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/sim/machine/executor.h"
 #include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
@@ -12,23 +13,29 @@ Search::Search(Machine machine, SearchLimits limits)
       limits_(limits),
       last_cluster_(start_.cluster_number(start_.progress().total - 1)) {
   planned_.emplace_back();  // nobody is held: to learn where the warps meet
+  Options& options = start_.model().options;
+  if (options.executor && options.beside) {
+    executor_ = std::exchange(options.executor, nullptr);
+    for (std::uint32_t k = 0; k < options.beside; ++k) lines_.push_back(executor_->new_line());
+  }
+  options.beside = 0;
 }
 
 Search::Progress Search::progress() const {
   return {tried_, known_, points_, planned_.empty() ? 0 : planned_.front().size()};
 }
 
-void Search::begin_next() {
-  machine_ = start_;
-  machine_->model().options.holds = planned_.front();
+void Search::begin(const Holds& holds) {
+  running_.push_back(std::make_unique<Run>(Run{start_}));
+  Model& model = running_.back()->machine.model();
+  model.options.holds = holds;
   // No further points are wanted of a run that holds as many as may be.
-  machine_->model().scheduler.note_meeting_points(planned_.front().size() < limits_.holds);
+  model.scheduler.note_meeting_points(holds.size() < limits_.holds);
 }
 
 // With somebody held, only their cluster matters.
-bool Search::is_over() const {
-  const Holds& holds = planned_.front();
-  return !holds.empty() && machine_->has_exited(machine_->cluster_number(holds.front().block));
+bool Search::is_over(const Machine& machine, const Holds& holds) const {
+  return !holds.empty() && machine.has_exited(machine.cluster_number(holds.front().block));
 }
 
 bool Search::is_wanted(const Hold& place, const Holds& before) const {
@@ -41,8 +48,8 @@ bool Search::is_wanted(const Hold& place, const Holds& before) const {
 
 // One more hold behind those of the run that has ended: of another warp than the last one, which
 // was already held as long as the others could go on without it.
-void Search::plan(const Holds& before) {
-  const Scheduler& scheduler = machine_->model().scheduler;
+void Search::plan(Machine& machine, const Holds& before) {
+  const Scheduler& scheduler = machine.model().scheduler;
   const std::vector<MeetingPoint>& points = scheduler.meeting_points();
   for (std::size_t i = scheduler.points_before_last_hold(); i < points.size(); ++i) {
     const Hold& place = points[i].place;
@@ -59,26 +66,56 @@ void Search::plan(const Holds& before) {
   }
 }
 
-void Search::end_run(RunState state) {
-  ++tried_;
-  if (state == RunState::fault) {
-    found_ = Found{planned_.front(), machine_->reports()};
-  } else if (planned_.front().size() < limits_.holds) {
-    plan(planned_.front());
-  }
+void Search::end_first() {
+  const Holds holds = std::move(planned_.front());
+  const std::unique_ptr<Run> run = std::move(running_.front());
   planned_.pop_front();
-  machine_.reset();
+  running_.pop_front();
+  ++tried_;
+  if (run->state == RunState::fault) {
+    found_ = Found{holds, run->machine.reports()};
+    running_.clear();
+  } else if (holds.size() < limits_.holds) {
+    plan(run->machine, holds);
+  }
+}
+
+void Search::advance(Run& run, const Holds& holds, std::uint64_t budget) const {
+  constexpr std::uint64_t piece = 20'000;  // so that a run ends soon after it is over
+  while (budget && !run.over) {
+    const std::uint64_t before = run.machine.instructions();
+    run.state = run.machine.run(std::min(budget, piece));
+    budget -= std::min(budget, run.machine.instructions() - before);
+    run.over = run.state != RunState::running || is_over(run.machine, holds);
+  }
+}
+
+void Search::advance_all(std::uint64_t budget) {
+  std::vector<std::uint64_t> tasks(running_.size());
+  for (std::size_t k = 1; k < running_.size(); ++k) {
+    Run& run = *running_[k];
+    if (run.over) continue;
+    const Holds& holds = planned_[k];
+    tasks[k] = executor_->submit(lines_[k - 1],
+                                 [this, &run, &holds, budget] { advance(run, holds, budget); });
+  }
+  advance(*running_[0], planned_[0], budget);
+  for (std::size_t k = 1; k < running_.size(); ++k) {
+    if (tasks[k]) executor_->wait(lines_[k - 1], tasks[k]);
+  }
 }
 
 RunState Search::advance(std::uint64_t budget) {
-  constexpr std::uint64_t piece = 20'000;  // so that a run ends soon after it is over
+  const std::size_t most = lines_.size() + 1;
   while (!found_ && !planned_.empty()) {
     if (budget == 0) return RunState::running;
-    if (!machine_) begin_next();
-    const std::uint64_t before = machine_->instructions();
-    const RunState state = machine_->run(std::min(budget, piece));
-    budget -= std::min(budget, machine_->instructions() - before);
-    if (state != RunState::running || is_over()) end_run(state);
+    while (running_.size() < most && running_.size() < planned_.size()) {
+      begin(planned_[running_.size()]);
+    }
+    const std::uint64_t each = std::max<std::uint64_t>(1, budget / running_.size());
+    advance_all(each);
+    budget -= std::min(budget, each * running_.size());
+    while (!found_ && !running_.empty() && running_.front()->over) end_first();
   }
   return found_ ? RunState::fault : RunState::done;
 }

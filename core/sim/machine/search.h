@@ -17,8 +17,10 @@
 //   if (search.found()) show(*search.found());
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -44,7 +46,9 @@ class Search {
     std::vector<Report> reports;  // of that run: the last one is the fault
   };
 
-  // A machine that has not run yet; its own options are those of every run.
+  // A machine that has not run yet; its own options are those of every run. Options::beside threads
+  // of its executor run other orders beside the caller's: what is found, and how many were tried
+  // before, is the same with any number.
   explicit Search(Machine machine, SearchLimits limits = {});
 
   // Executes about `budget` warp instructions. done: all orders within the limits were tried;
@@ -59,17 +63,27 @@ class Search {
 
  private:
   using Holds = std::vector<Hold>;
-  void begin_next();
-  void end_run(RunState state);
-  bool is_over() const;  // nothing that is held matters any more
+  // An order that is tried.
+  struct Run {
+    Machine machine;
+    bool over = false;
+    RunState state = RunState::running;
+  };
+  void begin(const Holds& holds);
+  void advance(Run& run, const Holds& holds, std::uint64_t budget) const;
+  void advance_all(std::uint64_t budget);
+  void end_first();
+  bool is_over(const Machine& machine, const Holds& holds) const;  // nothing held matters any more
   bool is_wanted(const Hold& place, const Holds& before) const;
-  void plan(const Holds& before);
+  void plan(Machine& machine, const Holds& before);
 
   Machine start_;
   SearchLimits limits_;
   std::uint64_t last_cluster_ = 0;
-  std::optional<Machine> machine_;  // of the current run
-  std::deque<Holds> planned_;       // the first is the current one
+  Executor* executor_ = nullptr;
+  std::vector<std::size_t> lines_;            // of it: one for each order beside the first
+  std::deque<Holds> planned_;                 // the first are those that run
+  std::deque<std::unique_ptr<Run>> running_;  // each where it was planned
   std::uint64_t tried_ = 0, known_ = 1, points_ = 0;
   bool left_out_ = false;
   std::optional<Found> found_;

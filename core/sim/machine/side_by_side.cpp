@@ -164,8 +164,7 @@ SideBySide::Outcome SideBySide::run(u64 budget) {
 // Has a cluster of one thread written what one of another touched?
 bool SideBySide::meet_in(std::size_t region) const {
   const Region& start = parts_[0].model->regions[region];
-  std::vector<u8> writer((start.size() + 3) / 4), tile;
-  if (start.watches_tiles()) tile.resize(start.tiles().count());
+  std::vector<u8> writer((start.size() + 3) / 4);
   bool apart = true;
   for (std::size_t k = 0; k < parts_.size() && apart; ++k) {
     const auto part = static_cast<u8>(k + 1);
@@ -173,12 +172,6 @@ bool SideBySide::meet_in(std::size_t region) const {
     written.each_written([&](u64 begin, u64 end) {
       apart = apart && !written.any_undefined(begin, end - begin);
       apart = apart && claim(writer, begin / 4, (end + 3) / 4, part);
-      if (tile.empty()) return;
-      const Tiles& tiles = start.tiles();
-      for (u64 at = begin; at < end && apart; at = tiles.row_end(at)) {
-        const u64 which = tiles.of(at);
-        apart = claim(tile, which, which + 1, part);
-      }
     });
   }
   for (std::size_t k = 0; k < parts_.size() && apart; ++k) {

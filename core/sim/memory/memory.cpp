@@ -300,7 +300,7 @@ void Region::write_lanes(const std::uint64_t* offsets, Mask mask, const LaneData
     }
     const Writer writer = first.lane(lane);
     // Aligned stores of 4 bytes are most of them: one nibble of bits, one writer.
-    if (data.width == 4 && !data.undefined && grain_shift_ == 2) {
+    if (data.width == 4 && !data.undefined && (grain_shift_ == 2 || !remembers_)) {
       if (!undefined_.empty()) {
         undefined_.own()[offset >> 3] &= static_cast<std::uint8_t>(~(0xfu << (offset & 4)));
       }

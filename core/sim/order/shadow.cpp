@@ -11,6 +11,8 @@ using u64 = std::uint64_t;
 constexpr std::size_t fewest = 1u << 13;
 constexpr u32 small_page = 10;  // 2^10 words
 constexpr u32 whole = 15;
+constexpr u32 lanes_of_a_warp = 32, half_of_a_warp = 16;
+constexpr u64 most_apart = u64{1} << 26;
 // Strong accesses of a word, of as many agents, are kept: the oldest are forgotten. Those that
 // others stand for are looked for whenever there are so many more.
 constexpr u32 most_links = 96, more_links = 24;
@@ -23,6 +25,18 @@ u32 part_of(u64 word, u64 begin, u64 end) {
 
 bool writes(Shadow::Kind kind) {
   return kind != Shadow::Kind::read;
+}
+
+// Do 32 lie evenly, each half of them like the other? As rows of 16 do, too.
+bool are_even(const u64* offsets) {
+  const u64 step = offsets[1] - offsets[0], rise = offsets[half_of_a_warp] - offsets[0];
+  if (step > most_apart || rise > most_apart) return false;
+  u64 uneven = 0;
+  for (u32 l = 0; l < half_of_a_warp; ++l) {
+    uneven |= (offsets[l] - offsets[0]) ^ l * step;
+    uneven |= (offsets[l + half_of_a_warp] - offsets[l]) ^ rise;
+  }
+  return uneven == 0;
 }
 
 // Races with nobody who is so, too.
@@ -167,7 +181,8 @@ void Shadow::Pass::note_own(const Touch& earlier) {
   const KeptLanes& kept = shadow_->lanes_[earlier.lanes];
   if (who_->all_met_since(kept.turn)) return;
   if (lanes_.run && kept.mask == ~0u && !kept.apart && kept.first == lanes_.offsets[0] &&
-      kept.bytes == lanes_.bytes && kept.step == lanes_.bytes) {
+      kept.bytes == lanes_.bytes && kept.step == lanes_.bytes &&
+      kept.rise == half_of_a_warp * u64{lanes_.bytes}) {
     return;  // each lane where it was itself
   }
   const auto which = static_cast<u32>(&earlier - shadow_->nodes_.data());
@@ -228,42 +243,37 @@ bool Shadow::Pass::races_within(LaneRace& out) const {
 
 u32 Shadow::keep(const LanesAccess& lanes, u32 turn) {
   if (!lanes.mask) return 0;
-  KeptLanes kept{lanes.offsets[__builtin_ctz(lanes.mask)], 0, lanes.mask, lanes.bytes, turn, 0};
+  KeptLanes kept{lanes.offsets[__builtin_ctz(lanes.mask)], 0, 0, lanes.mask, lanes.bytes, turn, 0};
   if (lanes.run) {
-    kept.first = lanes.offsets[0];
     kept.step = lanes.bytes;
+    kept.rise = half_of_a_warp * u64{lanes.bytes};
+  } else if (lanes.mask == ~0u && are_even(lanes.offsets)) {
+    kept.step = lanes.offsets[1] - lanes.offsets[0];
+    kept.rise = lanes.offsets[half_of_a_warp] - lanes.offsets[0];
   } else if (lanes.mask & (lanes.mask - 1)) {
     u64 low = kept.first, high = low;
-    bool even = lanes.mask == ~0u;
-    const u64 step = even ? lanes.offsets[1] - lanes.offsets[0] : 0;
     for (u32 rest = lanes.mask; rest; rest &= rest - 1) {
-      const auto lane = static_cast<u32>(__builtin_ctz(rest));
-      const u64 at = lanes.offsets[lane];
+      const u64 at = lanes.offsets[__builtin_ctz(rest)];
       low = std::min(low, at);
       high = std::max(high, at);
-      even = even && at == lanes.offsets[0] + lane * step;
     }
     if (high - low > ~u32{0}) return 0;
-    if (even) {
-      kept.step = step;
-    } else {
-      kept.first = low;
-      std::array<u32, 32> apart{};
-      for (u32 rest = lanes.mask; rest; rest &= rest - 1) {
-        const auto lane = static_cast<u32>(__builtin_ctz(rest));
-        apart[lane] = static_cast<u32>(lanes.offsets[lane] - low);
+    kept.first = low;
+    std::array<u32, lanes_of_a_warp> apart{};
+    for (u32 rest = lanes.mask; rest; rest &= rest - 1) {
+      const auto lane = static_cast<u32>(__builtin_ctz(rest));
+      apart[lane] = static_cast<u32>(lanes.offsets[lane] - low);
+    }
+    // In a loop they lie alike as the last time, or the time before.
+    for (std::size_t n = lanes_.size(); n-- > 1 && n + 3 > lanes_.size() && !kept.apart;) {
+      const auto like = offsets_.begin() + lanes_[n].apart;
+      if (lanes_[n].apart && std::equal(apart.begin(), apart.end(), like)) {
+        kept.apart = lanes_[n].apart;
       }
-      // In a loop they lie alike as the last time, or the time before.
-      for (std::size_t n = lanes_.size(); n-- > 1 && n + 3 > lanes_.size() && !kept.apart;) {
-        const auto like = offsets_.begin() + lanes_[n].apart;
-        if (lanes_[n].apart && std::equal(apart.begin(), apart.end(), like)) {
-          kept.apart = lanes_[n].apart;
-        }
-      }
-      if (!kept.apart) {
-        kept.apart = static_cast<u32>(offsets_.size());
-        offsets_.insert(offsets_.end(), apart.begin(), apart.end());
-      }
+    }
+    if (!kept.apart) {
+      kept.apart = static_cast<u32>(offsets_.size());
+      offsets_.insert(offsets_.end(), apart.begin(), apart.end());
     }
   }
   lanes_.push_back(kept);

@@ -90,10 +90,10 @@ class Shadow {
   };
 
  private:
-  // Lane l of `mask` touched `bytes` bytes from first + l * step on; or, `apart`, from there by
-  // what stands in offsets_ on.
+  // Lane l of `mask` touched `bytes` bytes from first + l % 16 * step + l / 16 * rise on; or,
+  // `apart`, from `first` by what stands in offsets_ on.
   struct KeptLanes {
-    std::uint64_t first = 0, step = 0;
+    std::uint64_t first = 0, step = 0, rise = 0;
     std::uint32_t mask = 0, bytes = 0, turn = 0, apart = 0;
   };
 
@@ -279,7 +279,7 @@ class Shadow {
   std::uint32_t keep(const LanesAccess& lanes, std::uint32_t turn);
   std::uint64_t offset_of(const KeptLanes& lanes, std::uint32_t lane) const {
     return lanes.apart ? lanes.first + offsets_[lanes.apart + lane]
-                       : lanes.first + lane * lanes.step;
+                       : lanes.first + lane % 16 * lanes.step + lane / 16 * lanes.rise;
   }
   void note_gathered();
   void note_read(std::uint32_t& word, std::uint32_t bytes, std::uint32_t node);
