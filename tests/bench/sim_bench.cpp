@@ -13,7 +13,9 @@
 #include <fstream>
 #include <random>
 #include <sstream>
+#include <thread>
 
+#include "app/workers.h"
 #include "core/io/device_file.h"
 #include "core/record/recorder.h"
 #include "core/sim/machine/device.h"
@@ -94,6 +96,31 @@ void tiled_product(benchmark::State& state) {
 }
 void million_additions(benchmark::State& state) {
   run(state, addition(1024));
+}
+
+// On several threads, and how many times as fast as on one, each run beside one of these.
+void side_by_side(benchmark::State& state, const Job& job) {
+  const auto threads = static_cast<std::uint32_t>(state.range(0));
+  const auto seconds = [&](const sim::Options& options) {
+    const auto begun = std::chrono::steady_clock::now();
+    auto execution = sim::SimDevice(options).start(job);
+    if (!execution.ok()) return 0.0;
+    RunState last = RunState::running;
+    while (last == RunState::running) last = (*execution)->advance(1u << 22);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  };
+  Workers workers(threads - 1);
+  sim::Options options;
+  options.executor = &workers;
+  options.beside = threads - 1;
+  double alone = 0, together = 0;
+  for (auto _ : state) {
+    alone += seconds({});
+    const double one = seconds(options);
+    together += one;
+    state.SetIterationTime(one);
+  }
+  state.counters["ratio"] = alone / together;
 }
 
 void tensor_core(benchmark::State& state, bool exact) {
@@ -265,6 +292,16 @@ BENCHMARK_CAPTURE(narrow_product, nvf4_fast, sim::MmaKind::mxf4nvf4, 16, false);
 BENCHMARK_CAPTURE(narrow_product, nvf4_exact, sim::MmaKind::mxf4nvf4, 16, true);
 BENCHMARK_CAPTURE(wgmma, fast, false);
 BENCHMARK_CAPTURE(wgmma, exact, true);
+BENCHMARK_CAPTURE(side_by_side, naive, product("matmul_naive_sm_80.ptx", 512, 3))
+    ->Arg(2)
+    ->Arg(static_cast<int>(std::max(2u, std::thread::hardware_concurrency())))
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(side_by_side, tiled, product("matmul_tiled_sm_80.ptx", 512, 1))
+    ->Arg(2)
+    ->Arg(static_cast<int>(std::max(2u, std::thread::hardware_concurrency())))
+    ->UseManualTime()
+    ->Unit(benchmark::kMillisecond);
 BENCHMARK(naive_product)->Unit(benchmark::kMillisecond);
 BENCHMARK(tiled_product)->Unit(benchmark::kMillisecond);
 BENCHMARK(million_additions)->Unit(benchmark::kMillisecond);

@@ -203,17 +203,24 @@ inline void fetch(const Group& g, std::uint32_t skip, R* d, bool all) {
 enum class Form : std::uint8_t { side_by_side, one_place, other };
 constexpr u64 half = 16;
 
+// Vectors by name: a loop of so few lanes the compiler would take apart.
 template <class A>
-inline Form form_of(const A* a, std::uint32_t bytes) {
-  const A start = a[0];
-  const int shift = __builtin_ctz(bytes);  // there is no quick product of 64 bits
-  A spread = 0, apart = 0;
-  for (A l = 0; l < half; ++l) {
-    const A away = a[l] - start;
-    spread |= away ^ (l << shift);
+[[gnu::always_inline]] inline Form form_of(const A* a, std::uint32_t bytes) {
+  typedef A Vector __attribute__((vector_size(32)));
+  constexpr std::size_t wide = sizeof(Vector) / sizeof(A);
+  const A shift = static_cast<A>(__builtin_ctz(bytes));  // there is no quick product of 64 bits
+  Vector start, number, spread = {}, apart = {};
+  for (std::size_t l = 0; l < wide; ++l) start[l] = a[0], number[l] = static_cast<A>(l);
+  for (std::size_t l = 0; l < half; l += wide, number += static_cast<A>(wide)) {
+    Vector at;
+    std::memcpy(&at, a + l, sizeof at);
+    const Vector away = at - start;
+    spread |= away ^ (number << shift);
     apart |= away;
   }
-  return !spread ? Form::side_by_side : !apart ? Form::one_place : Form::other;
+  A any_spread = 0, any_apart = 0;
+  for (std::size_t l = 0; l < wide; ++l) any_spread |= spread[l], any_apart |= apart[l];
+  return !any_spread ? Form::side_by_side : !any_apart ? Form::one_place : Form::other;
 }
 
 // All 32 lanes of an access: their places from where the region begins, by halves.
@@ -225,7 +232,7 @@ struct Halves {
   Form form[2];
   u64 first[2];  // offset of each half's first lane
 
-  Halves(const A* from, std::uint32_t each) : a(from), base(0), bytes(each) {
+  [[gnu::always_inline]] Halves(const A* from, std::uint32_t each) : a(from), base(0), bytes(each) {
     for (u64 h = 0; h < 2; ++h) form[h] = form_of(a + h * half, bytes);
   }
   u64 offset(u64 lane) const { return static_cast<A>(a[lane] - base); }
@@ -233,7 +240,7 @@ struct Halves {
   u64 length(int h) const { return form[h] == Form::one_place ? bytes : half * bytes; }
 
   // Does all of it lie in `size` bytes, at multiples of its width?
-  bool fits(u64 size) {
+  [[gnu::always_inline]] bool fits(u64 size) {
     for (u64 h = 0; h < 2; ++h) first[h] = offset(h * half);
     if (size < half * bytes) return false;
     if (!is_other()) {
