@@ -82,18 +82,20 @@ void Search::end_first() {
 
 void Search::advance(Run& run, const Holds& holds, std::uint64_t budget) const {
   constexpr std::uint64_t piece = 20'000;  // so that a run ends soon after it is over
-  while (budget && !run.over) {
-    const std::uint64_t before = run.machine.instructions();
-    run.state = run.machine.run(std::min(budget, piece));
-    budget -= std::min(budget, run.machine.instructions() - before);
+  const std::uint64_t before = run.machine.instructions();
+  run.executed = 0;
+  while (run.executed < budget && !run.over) {
+    run.state = run.machine.run(std::min(budget - run.executed, piece));
+    run.executed = run.machine.instructions() - before;
     run.over = run.state != RunState::running || is_over(run.machine, holds);
   }
 }
 
-void Search::advance_all(std::uint64_t budget) {
+std::uint64_t Search::advance_all(std::uint64_t budget) {
   std::vector<std::uint64_t> tasks(running_.size());
   for (std::size_t k = 1; k < running_.size(); ++k) {
     Run& run = *running_[k];
+    run.executed = 0;
     if (run.over) continue;
     const Holds& holds = planned_[k];
     tasks[k] = executor_->submit(lines_[k - 1],
@@ -103,6 +105,9 @@ void Search::advance_all(std::uint64_t budget) {
   for (std::size_t k = 1; k < running_.size(); ++k) {
     if (tasks[k]) executor_->wait(lines_[k - 1], tasks[k]);
   }
+  std::uint64_t executed = 0;
+  for (const auto& run : running_) executed += run->executed;
+  return executed;
 }
 
 RunState Search::advance(std::uint64_t budget) {
@@ -112,9 +117,10 @@ RunState Search::advance(std::uint64_t budget) {
     while (running_.size() < most && running_.size() < planned_.size()) {
       begin(planned_[running_.size()]);
     }
-    const std::uint64_t each = std::max<std::uint64_t>(1, budget / running_.size());
-    advance_all(each);
-    budget -= std::min(budget, each * running_.size());
+    // An order that is found ends those beside it, soon.
+    constexpr std::uint64_t turn = 1'000'000;
+    const std::uint64_t each = std::clamp<std::uint64_t>(budget / running_.size(), 1, turn);
+    budget -= std::min(budget, advance_all(each));
     while (!found_ && !running_.empty() && running_.front()->over) end_first();
   }
   return found_ ? RunState::fault : RunState::done;

@@ -67,11 +67,12 @@ class Search {
   struct Run {
     Machine machine;
     bool over = false;
+    std::uint64_t executed = 0;  // by the last call
     RunState state = RunState::running;
   };
   void begin(const Holds& holds);
   void advance(Run& run, const Holds& holds, std::uint64_t budget) const;
-  void advance_all(std::uint64_t budget);
+  std::uint64_t advance_all(std::uint64_t budget);  // answers how much was executed
   void end_first();
   bool is_over(const Machine& machine, const Holds& holds) const;  // nothing held matters any more
   bool is_wanted(const Hold& place, const Holds& before) const;
