@@ -23,6 +23,8 @@ struct Conflict {
   bool fenced_too_late = false;  // by fence.proxy.async
   const Doubtful* by = nullptr;  // what orders the two on chips, and is too weak
   bool is_likely = false;        // likewise, where it is not known by what
+  std::uint32_t size = 0;        // both are strong, but this one has elements of so many bytes and
+                                 // the other one of another size
 };
 
 // What `other` did at `offset`, for one who has seen as much as `who`.

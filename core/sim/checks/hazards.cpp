@@ -128,6 +128,18 @@ Report report_of_weakness(const Core& x, const Accessed& memory, std::string_vie
   return r;
 }
 
+// Both are strong, and that does not count.
+Report report_of_sizes(const Core& x, const std::string& mine, const Conflict& c) {
+  Report r;
+  r.sentence = fmt::format(
+      "{}, which {} {}{}: the one has {} bytes and the other {}, so that they overlap only in "
+      "part, and are a race although both are strong",
+      mine, earlier_text(x, c), verb_of(c.other.kind), place_behind(x, c), c.size, c.other.size);
+  r.expected = "accesses of one size, which overlap completely (PTX ISA 8.7, 8.7.2)";
+  r.found = "two sizes, and nothing that orders the two" + gap_text(x, c);
+  return r;
+}
+
 Report report_of_race(const Core& x, const Accessed& memory, const std::string& mine,
                       const Conflict& c) {
   Report r;
@@ -161,6 +173,7 @@ void tell_unordered(Core& x, const Accessed& memory, int lane, std::string_view 
         fmt::format("{} {} {}", name, verb_of(kind), byte_text(x, memory, c.offset));
     Report r = c.pending ? report_of_copy(x, mine, c)
                : c.by    ? report_of_weakness(x, memory, name, kind, c)
+               : c.size  ? report_of_sizes(x, mine, c)
                          : report_of_race(x, memory, mine, c);
     r.evidence = evidence_of(x, memory, lane, name, verb_of(kind), begin, end, c);
     // Without source lines an unrolled loop has nothing else that holds its places together.
@@ -191,6 +204,7 @@ Shadow::Touch touch_of(Core& x, const MemoryAccess& access) {
   t.kind = access.kind;
   t.strong = access.strong;
   t.scope = access.scope;
+  t.size = access.element;
   t.agent = me.me();
   t.home = me.home();
   t.epoch = me.epoch();
@@ -290,6 +304,8 @@ bool note(Core& x, Shadow& shadow, const Accessed& memory, const MemoryAccess& a
   repeats = pass.repeats();
   if (!races && !repeats) return false;
   out = conflict_of(*x.machine, me, pass.other(), pass.at());
+  const bool sizes = a.element && out.other.size && a.element != out.other.size;
+  if (sizes && a.strong && out.other.strong) out.size = a.element;
   for (Mask rest = a.mask; rest; rest &= rest - 1) {
     const auto lane = static_cast<std::uint32_t>(__builtin_ctz(rest));
     if (a.offsets[lane] > out.offset || out.offset >= a.offsets[lane] + a.bytes) continue;

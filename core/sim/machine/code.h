@@ -160,6 +160,9 @@ struct MemoryAccess {
   const std::byte* values = nullptr;            // of a store: each lane's `bytes`; null: not known
   Scope scope = Scope::cta;                     // of a strong one
   std::uint32_t operation = Completions::none;  // of a copy by cp.async
+  // Bytes of an element of a strong one: of vectors and packed types each is an operation of its
+  // own (PTX ISA 8.2.4, 8.2.5).
+  std::uint8_t element = 0;
 };
 
 // Notes an access of shared memory, and reports what it is unordered with

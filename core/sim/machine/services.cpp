@@ -524,6 +524,15 @@ Scope scope_of(const ptx::Modifiers& how, Scope otherwise) {
   return how.has(ptx::Field::scope) ? static_cast<Scope>(how[ptx::Field::scope] - 1) : otherwise;
 }
 
+namespace {
+
+std::uint8_t element_of(ptx::Type type) {
+  const bool packed = type == ptx::Type::f16x2 || type == ptx::Type::bf16x2;
+  return static_cast<std::uint8_t>(packed ? 2 : ptx::bytes_of(type));
+}
+
+}  // namespace
+
 void watch_access(Core& x, const Code& c, Shadow::Kind kind, Region& region, Mask m,
                   const u64* offsets, std::uint32_t bytes, bool run, const std::byte* values,
                   bool by_lane) {
@@ -538,6 +547,7 @@ void watch_access(Core& x, const Code& c, Shadow::Kind kind, Region& region, Mas
     access.scope = i.modifiers[ptx::Field::order] == is_volatile
                        ? Scope::sys
                        : scope_of(i.modifiers, Scope::gpu);
+    access.element = element_of(i.modifiers.type());
     const u64 base = shared ? ptx::shared_base : region.base();
     x.block->tensor.arrive(x.warp->index);
     u64 before = ~u64{0};

@@ -1,6 +1,7 @@
 #include "core/sim/order/shadow.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace tilescope::sim {
 namespace {
@@ -13,9 +14,6 @@ constexpr u32 small_page = 10;  // 2^10 words
 constexpr u32 whole = 15;
 constexpr u32 lanes_of_a_warp = 32, half_of_a_warp = 16;
 constexpr u64 most_apart = u64{1} << 26;
-// Strong accesses of a word, of as many agents, are kept: the oldest are forgotten. Those that
-// others stand for are looked for whenever there are so many more.
-constexpr u32 most_links = 96, more_links = 24;
 
 // Of [begin, end) the part in 4-byte word `word`, a bit a byte.
 u32 part_of(u64 word, u64 begin, u64 end) {
@@ -39,12 +37,28 @@ bool are_even(const u64* offsets) {
   return uneven == 0;
 }
 
-// Races with nobody who is so, too.
+bool is_of_one_size(const Shadow::Touch& a, const Shadow::Touch& b) {
+  return a.size == 0 || b.size == 0 || a.size == b.size;
+}
+
+// Races with nobody who is so, too, and of its size.
 bool is_wide(const Shadow::Touch& touch) {
   return touch.strong && touch.scope >= Scope::gpu;
 }
 
+// When a word that has so many is looked through again.
+u32 thin_next(std::size_t count, u32 more) {
+  return static_cast<u32>(count) + std::max(more, static_cast<u32>(count / 2));
+}
+
 }  // namespace
+
+void Shadow::History::add(const Touch& touch) {
+  all_wide = all_wide && is_wide(touch) && (count == 0 || width == touch.size);
+  width = touch.size;
+  some_write = some_write || writes(touch.kind);
+  ++count;
+}
 
 u32 Completions::begin() {
   all_.push_back({});
@@ -145,16 +159,19 @@ bool Shadow::Pass::is_ordered(const Touch& earlier) {
   return completions_->is_seen(earlier.operation, *who_);
 }
 
-// Both strong, and each includes the other in its scope (8.7, "Morally strong operations").
+// Both strong, each includes the other in its scope, and they overlap completely (8.7, "Morally
+// strong operations"): accesses are aligned to their size, so that those of one size do.
+bool Shadow::Pass::is_morally_strong_with(const Touch& earlier) const {
+  return earlier.strong && touch_.strong && is_of_one_size(earlier, touch_) &&
+         includes(earlier.scope, earlier.home, touch_.home) &&
+         includes(touch_.scope, touch_.home, earlier.home);
+}
+
 bool Shadow::Pass::races_with(const Touch& earlier) {
   if (!writes(earlier.kind) && !writes(touch_.kind)) return false;
   const bool somebody = &earlier != shadow_->nodes_.data();  // nodes_[0] is nobody's
   if (somebody && earlier.home.cluster != touch_.home.cluster) shadow_->clusters_meet_ = true;
-  if (earlier.strong && touch_.strong && includes(earlier.scope, earlier.home, touch_.home) &&
-      includes(touch_.scope, touch_.home, earlier.home)) {
-    return false;
-  }
-  return !is_ordered(earlier);
+  return !is_morally_strong_with(earlier) && !is_ordered(earlier);
 }
 
 bool Shadow::Pass::stores_the_same() {
@@ -285,7 +302,7 @@ bool Shadow::Pass::stands_for(const Touch& earlier) const {
   if (earlier.operation && completions_->in_flight(earlier.operation)) return false;
   if (writes(earlier.kind) && !writes(touch_.kind)) return false;
   if (touch_.strong && (!earlier.strong || touch_.scope > earlier.scope ||
-                        touch_.home.block != earlier.home.block)) {
+                        touch_.size != earlier.size || touch_.home.block != earlier.home.block)) {
     return false;
   }
   if (earlier.operation) return completions_->is_seen(earlier.operation, *who_);
@@ -306,8 +323,8 @@ bool Shadow::Pass::is_known(u32 link, u32 bytes) const {
   const Touch& earlier = shadow_->nodes_[shadow_->links_[link].node];
   return earlier.agent == touch_.agent && earlier.epoch == touch_.epoch &&
          earlier.kind == touch_.kind && earlier.strong == touch_.strong &&
-         earlier.scope == touch_.scope && !touch_.operation && !earlier.operation &&
-         (bytes & ~shadow_->links_[link].bytes) == 0;
+         earlier.scope == touch_.scope && earlier.size == touch_.size && !touch_.operation &&
+         !earlier.operation && (bytes & ~shadow_->links_[link].bytes) == 0;
 }
 
 // What becomes of a word with history `from`, of which `bytes` are touched.
@@ -346,8 +363,9 @@ Shadow::Pass::Step Shadow::Pass::step(u32 from, u32 bytes, u64 word) {
   if (!replaces && was.others && is_known(was.others, bytes)) return out;
   History now = was;
   // A read among reads races with none of them, nor a flag's access with those of others.
-  const bool harmless = (reads && !was.some_write) || (is_wide(touch_) && was.all_wide);
-  if (!harmless || (was.count + 1) % more_links == 0) look_through(was, bytes, replaces, note, now);
+  const bool alike = is_wide(touch_) && was.all_wide && (!was.count || was.width == touch_.size);
+  const bool harmless = (reads && !was.some_write) || alike;
+  if (!harmless || was.count + 1 >= was.thin_at) look_through(was, bytes, replaces, note, now);
   if (replaces) {
     for (u32 b = 0; b < 4; ++b) {
       if (bytes >> b & 1) now.written[b] = node();
@@ -355,16 +373,12 @@ Shadow::Pass::Step Shadow::Pass::step(u32 from, u32 bytes, u64 word) {
     for (u32 k = 0; k < repeated_count; ++k) {
       s.links_.push_back({repeated[k].node, now.others, repeated[k].bytes});
       now.others = static_cast<u32>(s.links_.size() - 1);
-      ++now.count;
-      now.some_write = true;
-      now.all_wide = false;
+      now.add(s.nodes_[repeated[k].node]);
     }
   } else {
     s.links_.push_back({node(), now.others, bytes});
     now.others = static_cast<u32>(s.links_.size() - 1);
-    ++now.count;
-    now.some_write = now.some_write || !reads;
-    now.all_wide = now.all_wide && is_wide(touch_);
+    now.add(touch_);
   }
   s.histories_.push_back(now);
   out.to = static_cast<u32>(s.histories_.size() - 1);
@@ -376,9 +390,7 @@ template <class Note>
 void Shadow::Pass::look_through(const History& was, u32 bytes, bool replaces, Note note,
                                 History& now) {
   Shadow& s = *shadow_;
-  std::array<Link, most_links> kept;
-  u32 count = 0;
-  const u32 most = was.count + 1 < most_links ? most_links : most_links - more_links;
+  s.kept_.clear();
   bool all_kept = true;
   for (u32 at = was.others; at; at = s.links_[at].next) {
     const Link& link = s.links_[at];
@@ -390,24 +402,45 @@ void Shadow::Pass::look_through(const History& was, u32 bytes, bool replaces, No
                      : (link.bytes & ~bytes) || !stands_for(earlier) ? link.bytes
                                                                      : 0;
     all_kept = all_kept && left == link.bytes;
-    if (!left) continue;
-    if (count < most - 1) {
-      kept[count++] = {link.node, at, left};
-    } else {
-      all_kept = false;
-      s.has_forgotten_ = true;
-    }
+    if (left) s.kept_.push_back({link.node, 0, left});
   }
-  if (all_kept) return;
-  now.others = now.count = 0;
-  now.some_write = false;
-  now.all_wide = true;
-  for (u32 i = count; i-- > 0;) {
-    s.links_.push_back({kept[i].node, now.others, kept[i].bytes});
-    now.others = static_cast<u32>(s.links_.size() - 1);
-    ++now.count;
-    now.some_write = now.some_write || writes(s.nodes_[kept[i].node].kind);
-    now.all_wide = now.all_wide && is_wide(s.nodes_[kept[i].node]);
+  if (was.count + 1 >= was.thin_at) {
+    const std::size_t before = s.kept_.size();
+    s.thin();
+    all_kept = all_kept && s.kept_.size() == before;
+    now.thin_at = thin_next(s.kept_.size(), more_links);
+  }
+  if (!all_kept) s.link_kept(now);
+}
+
+// Those go that a later one stands for: of the same agent, of the same kind.
+void Shadow::thin() {
+  if (kept_.size() < 2 * more_links) return;
+  std::unordered_map<u64, u32> known;  // bytes that later ones have
+  const auto gone = [&](const Link& link) {
+    const Touch& t = nodes_[link.node];
+    if (t.operation) return false;
+    const u64 kind = static_cast<u64>(t.kind) << 8 | u64{t.strong} << 7 |
+                     static_cast<u64>(t.scope) << 5 | std::min<u64>(t.size, 31);
+    u32& later = known[u64{t.agent.block} << 32 | u64{t.agent.slot & 0x3fffff} << 10 | kind];
+    const bool covered = (link.bytes & ~later) == 0;
+    later |= link.bytes;
+    return covered;
+  };
+  kept_.erase(std::remove_if(kept_.begin(), kept_.end(), gone), kept_.end());
+  if (kept_.size() < most_links) return;
+  kept_.resize(most_links - 1);
+  has_forgotten_ = true;
+}
+
+void Shadow::link_kept(History& history) {
+  history.others = history.count = 0;
+  history.some_write = false;
+  history.all_wide = true;
+  for (std::size_t i = kept_.size(); i-- > 0;) {
+    links_.push_back({kept_[i].node, history.others, kept_[i].bytes});
+    history.others = static_cast<u32>(links_.size() - 1);
+    history.add(nodes_[kept_[i].node]);
   }
 }
 
@@ -485,27 +518,18 @@ void Shadow::note_read(u32& word, u32 bytes, u32 node) {
     const Touch& last = nodes_[links_[now.others].node];
     if (last.epoch == touch.epoch && links_[now.others].bytes == bytes) return;
   }
-  if ((now.count + 1) % more_links == 0) {
-    std::array<Link, most_links> kept;
-    u32 count = 0;
-    const u32 most = most_links - more_links;
-    u32 at = now.others;
-    for (; at && count < most; at = links_[at].next) {
-      if (!is_same(links_[at])) kept[count++] = links_[at];
+  if (now.count + 1 >= now.thin_at) {
+    kept_.clear();
+    for (u32 at = now.others; at; at = links_[at].next) {
+      if (!is_same(links_[at])) kept_.push_back(links_[at]);
     }
-    has_forgotten_ = has_forgotten_ || at;
-    now.others = 0;
-    now.count = 0;
-    while (count-- > 0) {
-      links_.push_back({kept[count].node, now.others, kept[count].bytes});
-      now.others = static_cast<u32>(links_.size() - 1);
-      ++now.count;
-    }
+    thin();
+    now.thin_at = thin_next(kept_.size(), more_links);
+    link_kept(now);
   }
   links_.push_back({node, now.others, bytes});
   now.others = static_cast<u32>(links_.size() - 1);
-  ++now.count;
-  now.all_wide = false;
+  now.add(touch);
   histories_.push_back(now);
   word = static_cast<u32>(histories_.size() - 1);
 }

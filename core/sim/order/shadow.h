@@ -67,9 +67,10 @@ class Shadow {
   // An access: who, when, how.
   struct Touch {
     Kind kind = Kind::read;
-    bool strong = false;  // volatile, relaxed, acquire, release, atomic
-    bool async = false;   // through the async proxy
+    bool strong : 1 = false;  // volatile, relaxed, acquire, release, atomic
+    bool async : 1 = false;   // through the async proxy
     Scope scope = Scope::cta;
+    std::uint8_t size = 0;  // of a strong one: bytes of an element; 0: as those that it meets
     Agent agent;
     Home home;
     std::uint32_t epoch = 0;
@@ -97,6 +98,11 @@ class Shadow {
     std::uint32_t mask = 0, bytes = 0, turn = 0, apart = 0;
   };
 
+  // Accesses that a later one stands for are looked for whenever there are so many more, or half as
+  // many more; and so many are kept of a word, the last ones. Of each warp one of a kind is enough,
+  // so that more than this are those of very many CTAs.
+  static constexpr std::uint32_t more_links = 24, most_links = 4096;
+
   // One of the accesses of a word since its last weak write.
   struct Link {
     std::uint32_t node = 0, next = 0, bytes = 0;
@@ -104,9 +110,12 @@ class Shadow {
   struct History {
     std::array<std::uint32_t, 4> written{};  // node of each byte's last weak write; 0: none
     std::uint32_t others = 0;                // Link
-    std::uint16_t count = 0;                 // of them
+    std::uint32_t count = 0;                 // of them
+    std::uint32_t thin_at = more_links;      // so many of them are looked through
     bool some_write = false;                 // one of them does
-    bool all_wide = true;                    // they are strong, for the whole chip
+    bool all_wide = true;                    // they are strong, for the whole chip, of one size
+    std::uint8_t width = 0;                  // that size
+    void add(const Touch& touch);            // its Link is in its place already
   };
 
  public:
@@ -154,6 +163,7 @@ class Shadow {
     template <class Note>
     void look_through(const History& was, std::uint32_t bytes, bool replaces, Note note,
                       History& now);
+    bool is_morally_strong_with(const Touch& earlier) const;
     Step step(std::uint32_t from, std::uint32_t bytes, std::uint64_t word);
     bool is_ordered(const Touch& earlier);
     bool races_with(const Touch& earlier);
@@ -249,6 +259,13 @@ class Shadow {
   // The same of its reads since then.
   template <class F>
   bool any_read(std::uint64_t begin, std::uint64_t end, F f) {
+    return any_other(begin, end, [&](std::uint64_t at, const Touch& touch) {
+      return touch.kind == Kind::read && f(at, touch);
+    });
+  }
+  // The same of all that is kept besides its last weak write.
+  template <class F>
+  bool any_other(std::uint64_t begin, std::uint64_t end, F f) {
     note_gathered();
     std::uint32_t before = 0;
     for (std::uint64_t at = begin; at < end; at += 4 - at % 4) {
@@ -256,8 +273,7 @@ class Shadow {
       if (now == before) continue;
       before = now;
       for (std::uint32_t l = histories_[now].others; l; l = links_[l].next) {
-        const Touch& touch = nodes_[links_[l].node];
-        if (touch.kind == Kind::read && f(at, touch)) return true;
+        if (f(at, nodes_[links_[l].node])) return true;
       }
     }
     return false;
@@ -282,6 +298,8 @@ class Shadow {
                        : lanes.first + lane % 16 * lanes.step + lane / 16 * lanes.rise;
   }
   void note_gathered();
+  void thin();
+  void link_kept(History& history);
   void note_read(std::uint32_t& word, std::uint32_t bytes, std::uint32_t node);
 
   // The words from that of `number` on, up to the end of its page, which is made.
@@ -296,6 +314,7 @@ class Shadow {
   std::vector<Touch> nodes_;
   std::vector<KeptLanes> lanes_;
   std::vector<std::uint32_t> offsets_;
+  std::vector<Link> kept_;  // of the word at hand, the last first
   bool has_forgotten_ = false, clusters_meet_ = false;
   std::size_t most_ = 0;  // histories, before those that are gone are thrown away
 
