@@ -47,7 +47,7 @@ void expect_right(const Request& request, const sim::Options& options = {}) {
   ASSERT_TRUE(machine.ok()) << machine.error().sentence;
   const RunState state = machine->run(~std::uint64_t{0});
   for (const Report& r : machine->reports()) {
-    // Stages are given back by releases in the scope of a CTA, or by a relaxed barrier.cluster.
+    // Stages are given back by a relaxed barrier.cluster.
     if (r.weight == Weight::note && r.kind == "weak_order") continue;
     ADD_FAILURE() << r.sentence << "\n" << text(r.site);
   }

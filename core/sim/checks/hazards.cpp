@@ -20,12 +20,19 @@ namespace {
 // free their stages kernels that release in the scope of their own CTA, as CUTLASS's multicast ones
 // do, or by a relaxed barrier.cluster. Who tells by another relaxed operation has left something
 // out.
+//
+// Where a scope is too narrow that is a hazard all the same, of its own kind (narrow_scope).
 bool is_used_up(const Core& x, const Conflict& c, Shadow::Kind kind) {
   if (!c.is_likely || kind == Shadow::Kind::read) return false;
   if (c.other.kind != Shadow::Kind::read && !c.other.async) return false;
   if (!c.by) return true;
   const bool relaxed = c.by->why == Doubt::relaxed_release || c.by->why == Doubt::relaxed_acquire;
   return !relaxed || x.machine->program().code[c.by->release.pc].op == ptx::Op::barrier;
+}
+
+// Does the scope of the release or of the acquire not include the other one?
+bool is_of_narrow_scope(const Conflict& c) {
+  return c.by && (c.by->why == Doubt::release_scope || c.by->why == Doubt::acquire_scope);
 }
 
 // Two CTAs write the same tile of a result: that is told of the tile (core/sim/checks/tiles.h).
@@ -164,10 +171,11 @@ void tell_unordered(Core& x, const Accessed& memory, int lane, std::string_view 
                     Shadow::Kind kind, std::uint64_t begin, std::uint64_t end, const Conflict& c) {
   Model& machine = *x.machine;
   if (is_told_by_tiles(x, memory, kind, c)) return;
-  if (is_used_up(x, c, kind) || is_fenced_elsewhere(memory, c)) {
+  const bool frees = is_used_up(x, c, kind), narrow = is_of_narrow_scope(c);
+  if ((frees && !narrow) || is_fenced_elsewhere(memory, c)) {
     return note_weak_order(x, memory, lane, name, kind, begin, end, c);
   }
-  const char* const race = memory.region ? "global_race" : "shared_race";
+  const char* const race = frees ? "narrow_scope" : memory.region ? "global_race" : "shared_race";
   const auto tell = [&] {
     const std::string mine =
         fmt::format("{} {} {}", name, verb_of(kind), byte_text(x, memory, c.offset));
