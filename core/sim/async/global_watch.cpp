@@ -80,15 +80,21 @@ void GlobalWatch::begin() {
 
 // ---- proxies ----
 
-void GlobalWatch::fence_global(Core& x, Mask m, Proxy proxy) {
+void GlobalWatch::fence_global(Core& x, Mask m, Proxy proxy, Scope scope) {
   if (!watches_proxies_) return;
   proxies_.tell(proxy, x.block->number, x.warp->index, m);
+  if (proxy == Proxy::tensor_map && x.block->order.on()) {
+    map_fences_.release(observer(x), m, scope, proxies_.now());
+  }
   for (Region& r : model_->regions) r.set_time(proxies_.now());
 }
 
-void GlobalWatch::acquire_map(Core& x, u64 address) {
+void GlobalWatch::acquire_map(Core& x, u64 address, Scope scope) {
   if (!watches_proxies_) return;
   proxies_.ask(x.block->number, address);
+  if (x.block->order.on()) {
+    map_fences_.acquire(observer(x), address, scope, proxies_.now());
+  }
   for (Region& r : model_->regions) r.set_time(proxies_.now());
 }
 
@@ -205,6 +211,69 @@ void GlobalWatch::watch_untold(Core& x, int lane, const AsyncOperation& o) {
   });
 }
 
+// Of the map at `address`, whose byte at `offset` a thread has written and released, and for which
+// a thread of this block has asked since.
+MapFences::Wrong GlobalWatch::wrong_fences(const Core& x, const Region& region, u64 address,
+                                           u64 offset) const {
+  MapFences::Wrong out = MapFences::Wrong::nothing;
+  if (!region.watched || !x.block->order.on()) return out;
+  const Writer writer = region.writer(offset);
+  const ptx::Instruction& by = model_->program().code[writer.pc()];
+  model_->accesses_of(region).any_writer(
+      offset, offset + 1, [&](u64, u64, const Shadow::Touch& touch) {
+        const bool same =
+            touch.home.block == writer.block() && touch.agent.slot == writer.thread() / 32;
+        if (touch.operation || !same) return true;
+        MapFences::Write write{touch.agent, touch.home, touch.epoch, region.written_at(offset),
+                               writer.thread() % 32};
+        write.releases = by.op == ptx::Op::tensormap && !by.modifiers.has(ptx::Field::map_field);
+        if (write.releases) write.scope = scope_of(by.modifiers, Scope::cta);
+        out = map_fences_.wrong(x.block->order.of(x.warp->index), address, write);
+        return true;
+      });
+  return out;
+}
+
+namespace {
+
+// What is wrong with which fence, for the sentence; and what is expected.
+std::pair<const char*, const char*> words_of(MapFences::Wrong wrong) {
+  using Wrong = MapFences::Wrong;
+  switch (wrong) {
+    case Wrong::release_scope:
+      return {
+          "that thread's releasing fence.proxy.tensormap::generic has a scope that does not "
+          "include this CTA",
+          "a releasing fence.proxy.tensormap::generic with a scope that includes who uses the "
+          "map"};
+    case Wrong::acquire_scope:
+      return {
+          "this CTA's acquiring fence.proxy.tensormap::generic has a scope that does not "
+          "include that one",
+          "an acquiring fence.proxy.tensormap::generic with a scope that includes who wrote "
+          "the map"};
+    case Wrong::release_late:
+      return {
+          "that thread executed its releasing fence.proxy.tensormap::generic only behind what "
+          "was waited for",
+          "fence.proxy.tensormap::generic.release between the map's last change and what "
+          "tells of it"};
+    case Wrong::acquire_early:
+      return {
+          "this CTA executed its acquiring fence.proxy.tensormap::generic before it had waited "
+          "for what tells of the map",
+          "fence.proxy.tensormap::generic.acquire behind the wait, and before the map's use"};
+    default:
+      return {
+          "the acquiring fence.proxy.tensormap::generic was executed by another warp, for which "
+          "this one has not waited since",
+          "fence.proxy.tensormap::generic.acquire by the thread that uses the map, or a "
+          "barrier behind it"};
+  }
+}
+
+}  // namespace
+
 // A tensor map that this launch has written: the writer tells the proxy that reads maps, and a
 // thread of the block that uses it asks for it (9.7.13.4).
 void GlobalWatch::watch_map(Core& x, int lane, u64 address) {
@@ -221,9 +290,24 @@ void GlobalWatch::watch_map(Core& x, int lane, u64 address) {
     }
     const u32 time = region->written_at(offset);
     const bool told = was_told(writer, time, Proxy::tensor_map);
-    if (told && proxies_.has_asked(x.block->number, address, time)) continue;
+    const bool asked = told && proxies_.has_asked(x.block->number, address, time);
+    const MapFences::Wrong wrong =
+        asked ? wrong_fences(x, *region, address, offset) : MapFences::Wrong::nothing;
+    if (asked && wrong == MapFences::Wrong::nothing) continue;
     model_->reports.hazard(x, lane, "missing_proxy_fence", writer.pc(), [&] {
       Report r;
+      if (asked) {
+        const auto [what, wanted] = words_of(wrong);
+        r.sentence =
+            fmt::format("the tensor map at {} was written by {}, and {}: the old map may be used",
+                        place_in(*region, address), text(model_->site_of(writer)), what);
+        r.expected = wanted;
+        r.found = "a fence that does not order the two";
+        r.evidence = collision(lane_at(x, lane, "uses the tensor map",
+                                       place_of(GlobalRange{address, address + map_bytes})),
+                               written_by(*model_, writer, {at, at + region->grain()}));
+        return r;
+      }
       r.sentence = fmt::format(
           "the tensor map at {} was written by {}, and {} fence.proxy.tensormap::generic since: "
           "the "

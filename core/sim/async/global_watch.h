@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 
+#include "core/sim/async/map_fences.h"
 #include "core/sim/async/proxies.h"
 #include "core/sim/machine/code.h"
 
@@ -20,10 +21,10 @@ class GlobalWatch {
   // A lane's fence.proxy.async is for what it has written itself: who wrote shared memory matters.
   bool tells_lanes_apart() const { return tells_lanes_apart_; }
 
-  // Lanes m tell the async proxy, or the proxy of tensor maps, of what they wrote; a lane that uses
-  // a map asks for it.
-  void fence_global(Core& x, Mask m, Proxy proxy);
-  void acquire_map(Core& x, std::uint64_t address);
+  // Lanes m tell the async proxy, or, in a scope, the proxy of tensor maps, of what they wrote; a
+  // lane that uses a map asks for it, in a scope.
+  void fence_global(Core& x, Mask m, Proxy proxy, Scope scope = Scope::sys);
+  void acquire_map(Core& x, std::uint64_t address, Scope scope);
   void watch_map(Core& x, int lane, std::uint64_t address);
   // A thread accesses global memory that an operation in flight uses.
   void watch_global(Core& x, const MemoryAccess& access, const Region& region);
@@ -41,9 +42,12 @@ class GlobalWatch {
   void watch_untold(Core& x, int lane, const AsyncOperation& operation);
   void watch_others(Core& x, int lane, const AsyncOperation& operation);
   bool was_told(Writer writer, std::uint32_t time, Proxy proxy) const;
+  MapFences::Wrong wrong_fences(const Core& x, const Region& region, std::uint64_t address,
+                                std::uint64_t offset) const;
 
   Model* model_;
   Proxies proxies_;
+  MapFences map_fences_;
   std::array<std::uint64_t, 32> maps_{};  // that each lane uses by the instruction at hand
   bool watches_proxies_ = false, tells_lanes_apart_ = false;
 };

@@ -176,18 +176,20 @@ Flow fence_async_proxy(Core& x, const Code&, Mask m) {
 }
 
 Flow release_maps(Core& x, const Code&, Mask m) {
-  x.machine->global_watch.fence_global(x, m, Proxy::tensor_map);
+  const Scope scope = scope_of(x.machine->program().code[x.pc].modifiers, Scope::cta);
+  x.machine->global_watch.fence_global(x, m, Proxy::tensor_map, scope);
   return Flow::next;
 }
 
 Flow acquire_map(Core& x, const Code& c, Mask m) {
+  const Scope scope = scope_of(x.machine->program().code[x.pc].modifiers, Scope::cta);
   for (Mask rest = m; rest; rest &= rest - 1) {
     const int lane = __builtin_ctz(rest);
     const bool narrow = c.narrow_address;
     const std::uint64_t base = c.a == nothing ? 0
                                : narrow       ? lane_array<std::uint32_t>(x, c.a)[lane]
                                               : lane_array<std::uint64_t>(x, c.a)[lane];
-    x.machine->global_watch.acquire_map(x, base + c.immediate);
+    x.machine->global_watch.acquire_map(x, base + c.immediate, scope);
   }
   return Flow::next;
 }
