@@ -250,6 +250,59 @@ void watch_operation(Core& x, int lane, Block& block, AsyncOperation& o) {
   }
 }
 
+namespace {
+
+// The first byte of [begin, end) that a bulk copy or reduction of another CTA has written, which is
+// over for this warp, with no fence.proxy.async on the way here. Accesses through one proxy are in
+// order by what orders their threads only within a CTA (8.9.5, "Proxy-preserved base causality
+// order"). A write behind a read is let be: nobody reads what comes later.
+bool find_copied(const Core& x, Shadow& accesses, std::uint64_t begin, std::uint64_t end,
+                 Shadow::Kind kind, Conflict& out) {
+  const Observer& who = x.block->order.of(x.warp->index);
+  const Completions& all = x.machine->completions;
+  const auto untold = [&](std::uint64_t at, const Shadow::Touch& by) {
+    if (!by.async || !by.operation || by.home.block == who.home().block) return false;
+    if (all.in_flight(by.operation) || !all.is_seen(by.operation, who)) return false;
+    if (who.is_told_of_global(all.on(by.operation), all.epoch(by.operation))) return false;
+    out.offset = at;
+    out.other = by;
+    return true;
+  };
+  return accesses.any_writer(begin, end,
+                             [&](std::uint64_t first, std::uint64_t, const Shadow::Touch& by) {
+                               return untold(first, by);
+                             }) ||
+         (kind != Shadow::Kind::atomic &&
+          accesses.any_other(begin, end, [&](std::uint64_t at, const Shadow::Touch& by) {
+            return by.kind == Shadow::Kind::atomic && untold(at, by);
+          }));
+}
+
+void tell_copied(Core& x, int lane, const Region& region, const AsyncOperation& o,
+                 const GlobalRange& piece, const Conflict& c) {
+  x.reports->hazard(x, lane, "missing_proxy_fence", c.other.pc, [&] {
+    const Accessed memory{nullptr, &region};
+    const bool reads = o.work->global == GlobalUse::reads;
+    const std::uint64_t begin = piece.begin - region.base(), end = piece.end - region.base();
+    Report r;
+    r.sentence = fmt::format(
+        "{} {} {} through the async proxy, which {} {} through it at {}, with no fence.proxy.async "
+        "on the way: of two CTAs' copies the old bytes may be {}",
+        o.work->name, reads ? "reads" : "writes", byte_text(x, memory, c.offset),
+        who_text(x, c.other), verb_of(c.other.kind), place_text(*x.machine, c.other),
+        reads ? "read" : "the last");
+    r.expected =
+        "fence.proxy.async or fence.proxy.async.global behind the wait for the one, by whoever "
+        "waits, or before the other (PTX ISA 8.9.5)";
+    r.found = "a release and an acquire, which order the generic proxy alone";
+    r.evidence =
+        evidence_of(x, memory, lane, o.work->name, reads ? "reads" : "writes", begin, end, c);
+    return r;
+  });
+}
+
+}  // namespace
+
 // One that nobody can wait for is not followed.
 void watch_operation(Core& x, int lane, Region& region, AsyncOperation& o) {
   const GlobalUse use = o.work->global;
@@ -287,22 +340,15 @@ void watch_operation(Core& x, int lane, Region& region, AsyncOperation& o) {
     tell_other_lane(x, {nullptr, &region}, o, writes, begin, end, race);
     return false;
   });
-  if (x.machine->order_log && use == GlobalUse::reads) {
+  if (x.machine->global_watch.watches_proxies() && region.was_written()) {
+    Conflict c;
     o.work->pieces(o, [&](const GlobalRange& piece) {
-      const bool copied = accesses.any_writer(
-          piece.begin - region.base(), piece.end - region.base(),
-          [&](std::uint64_t, std::uint64_t, const Shadow::Touch& written) {
-            if (!written.async || written.home.block == who.home().block) return false;
-            const Completions& all = x.machine->completions;
-            return all.in_flight(written.operation) ||
-                   !who.is_told_of_global(all.on(written.operation), all.epoch(written.operation));
-          });
-      if (copied) {
-        x.machine->order_log->blind(
-            "a bulk copy reads global memory that another CTA's bulk copy wrote, and which fences "
-            "that needs is not followed");
+      if (!find_copied(x, accesses, piece.begin - region.base(), piece.end - region.base(),
+                       touch.kind, c)) {
+        return true;
       }
-      return !copied;
+      tell_copied(x, lane, region, o, piece, c);
+      return false;
     });
   }
   Shadow::Pass pass(accesses, who, x.machine->completions, touch);
