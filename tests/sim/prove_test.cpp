@@ -132,9 +132,8 @@ SYNC:
 	bar.sync 1, 64;
 )";
   const Proof proof = of_body(two_rounds);
-  EXPECT_EQ(proof.verdict(), Verdict::fails);  // where both arrive before anybody waits
-  ASSERT_FALSE(proof.pairs().empty());
-  EXPECT_EQ(proof.pairs()[0].kind, Reversal::Kind::barrier);
+  ASSERT_EQ(proof.verdict(), Verdict::fails);  // where both arrive before anybody waits
+  EXPECT_EQ(proof.failure()->reports.front().kind, "barrier_partners");
 }
 
 TEST(Proof, KnowsFlagsThatAreWrittenAndReadInEitherOrder) {

@@ -32,6 +32,7 @@ constexpr std::array findings = {
     Finding{"mbarrier_in_use", "An mbarrier is invalidated while in use"},
     Finding{"completed_by_no_complete", ".noComplete completed a phase"},
     Finding{"bad_barrier", "A barrier that does not exist"},
+    Finding{"barrier_partners", "Warps may meet others at a barrier than they mean to"},
     Finding{"cluster_barrier", "Arrive and wait of barrier.cluster do not alternate"},
     // Shared memory.
     Finding{"operand_overwritten", "Memory of an operation in flight is touched"},
@@ -55,6 +56,7 @@ constexpr std::array findings = {
     // wgmma.
     Finding{"read_overtaken", "A read that a copy may overtake"},
     Finding{"weak_order", "Memory used again behind an order that is not promised"},
+    Finding{"narrow_scope", "Memory freed in a scope that does not include who uses it"},
     Finding{"wgmma_fence", "No wgmma.fence before an MMA that needs one", ViewName::registers},
     Finding{"wgmma_in_use", "A register that an MMA in flight uses", ViewName::registers},
     Finding{"warpgroup", "A warpgroup that is not complete", ViewName::source},

@@ -12,6 +12,8 @@
 // is what others, and the async proxy, have been told of (core/sim/order).
 #include <fmt/format.h>
 
+#include "core/sim/checks/around.h"
+#include "core/sim/checks/evidence.h"
 #include "core/sim/checks/undefined.h"
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/units.h"
@@ -25,20 +27,52 @@ namespace {
 using base::lane_array;
 using ptx::Reduce;
 
+// Two warps can come to a barrier in each other's place, so that it is not always the same ones
+// that meet: what one of them says to those it means to meet, others hear.
+void tell_partners(Core& x, int lane, std::uint32_t id, const RunStep& before) {
+  x.reports->hazard(x, lane, "barrier_partners", before.pc, [&] {
+    const Model& machine = *x.machine;
+    const std::string_view name = opcode_text(machine.program().code[x.pc].text);
+    const Site there = machine.site(*x.block, before.warp * 32, before.pc);
+    Report r;
+    r.sentence = fmt::format(
+        "{} by warp {} comes to barrier {} in the round behind that of warp {} at {}, and nothing "
+        "has it come behind that warp: either could be in the round of the other, so that others "
+        "meet",
+        name, x.warp->index, id, before.warp, place_text(there));
+    r.expected =
+        "a barrier of their own for those who are to meet, or a wait that has this warp come "
+        "behind the round before (PTX ISA 9.7.13.1)";
+    r.found = fmt::format("more warps than the {} threads of barrier {} wait for",
+                          x.block->barriers[id].expected, id);
+    Evidence::Place place;
+    place.of = Evidence::Place::Of::barrier;
+    place.block = x.block->number;
+    place.begin = id;
+    place.end = id + 1;
+    r.evidence =
+        collision(lane_at(x, lane, fmt::format("{} arrives", name), place),
+                  thread_at(machine, *x.block, before.warp * 32, before.pc, "arrives", place));
+    return r;
+  });
+}
+
 // An arrival in a round that does not come behind all of those in the one before could have been
-// one of them.
-void log_arrival(Core& x, std::uint32_t id) {
+// one of them. Where all threads of the CTA arrive nobody can.
+void note_arrival(Core& x, int lane, std::uint32_t id) {
+  OrderLog* const log = x.machine->order_log ? &*x.machine->order_log : nullptr;
+  if (!log && !x.block->barriers[id].expected) return;
   const Observer& me = observer(x);
-  const VectorClock clock = me.behind();
   const RunStep step = x.machine->step_of(*x.block, x.warp->index, x.pc);
   BlockOrder& order = x.block->order;
   for (const BlockOrder::Arrival& a : order.came_before[id]) {
-    if (clock.of(a.agent) >= a.epoch) continue;
-    x.machine->order_log->may_change(Reversal::Kind::barrier, a.step, step);
+    if (me.comes_behind(a.agent, a.epoch)) continue;
+    if (log) log->may_change(Reversal::Kind::barrier, a.step, step);
+    if (x.block->barriers[id].expected) tell_partners(x, lane, id, a.step);
     break;
   }
   order.came[id].push_back({me.me(), me.epoch(), step});
-  x.machine->order_log->step(x.block->number, x.warp->index, id * 16 + 3);
+  if (log) log->step(x.block->number, x.warp->index, id * 16 + 3);
 }
 
 template <bool aligned, bool waits, Reduce reduce>
@@ -83,7 +117,7 @@ Flow barrier(Core& x, const Code& c, Mask m) {
   if (!b.open) b.opened_at = x.pc;
   b.open = true;
   b.expected = count;
-  if (x.machine->order_log && x.block->order.on()) log_arrival(x, id);
+  if (x.block->order.on()) note_arrival(x, lane, id);
   if (x.block->order.on()) {
     observer(x).release_doubts(b.doubts);
     observer(x).release(b.view);

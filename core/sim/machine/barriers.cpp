@@ -67,7 +67,7 @@ void finish_barriers(Model& machine, Block& block) {
       block.order.shared.forget_reads(
           [&](std::uint32_t pc) { return may_be_overtaken(machine, pc); });
     }
-    if (machine.order_log) block.order.came_before[id] = std::exchange(block.order.came[id], {});
+    block.order.came_before[id] = std::exchange(block.order.came[id], {});
     Happened done;
     done.what = Happening::barrier;
     done.block = block.number;

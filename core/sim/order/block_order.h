@@ -38,8 +38,8 @@ class BlockOrder {
   View all() const;
 
   Shadow shared;
-  // Where orders are logged: who arrived at each barrier, in the round that is open and in the one
-  // before.
+  // Who arrived at each barrier, in the round that is open and in the one before: of those that
+  // have a count, and where orders are logged of all.
   struct Arrival {
     Agent agent;
     std::uint32_t epoch = 0;

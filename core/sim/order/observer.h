@@ -201,6 +201,9 @@ class Observer {
   void come_behind(const VectorClock& others) { sure_.behind.join(others); }
   // What it has done by now, and what it comes behind.
   VectorClock behind() const;
+  bool comes_behind(Agent other, std::uint32_t epoch) const {
+    return other == me_ || sure_.behind.of(other) >= epoch;
+  }
   // It has exited, before those who meet here.
   void exit(View& view) const;
   // All its lanes have met (bar.warp.sync): each has seen what the others did.
