@@ -91,6 +91,25 @@ TEST(Proof, FailsWhereAnOrderDoes) {
   EXPECT_NE(locks.failure()->how.find("--schedule 0"), std::string::npos) << locks.failure()->how;
 }
 
+// Where a seed's order fails, and few delays do as well, these say more of why.
+TEST(Proof, ShortensAnOrderOfASeed) {
+  const Proof proof = of_body(R"(
+	setp.eq.u32 p, w, 2;
+	@p ret;
+	setp.eq.u32 p, w, 0;
+	@p bra WRITE;
+	ld.relaxed.cta.shared.u32 v, [flag];
+	setp.eq.u32 p, v, 1;
+	@p trap;
+	ret;
+WRITE:
+	st.relaxed.cta.shared.u32 [flag], 1;
+)");
+  ASSERT_EQ(proof.verdict(), Verdict::fails);
+  EXPECT_EQ(proof.failure()->reports.back().kind, "trap");
+  EXPECT_EQ(proof.failure()->how.find("--schedule 0."), 0u) << proof.failure()->how;
+}
+
 // Two warps arrive at an mbarrier of one arrival: which of them completes its first phase?
 TEST(Proof, SaysWhichArrivalsCouldChangePlaces) {
   const Proof proof = of_body(R"(

@@ -14,6 +14,7 @@ namespace tilescope::sim {
 namespace {
 
 constexpr std::uint64_t most_searched = 1'000'000;
+constexpr std::uint64_t most_shortened = 2000;  // for one like a seed's
 
 bool is_bad(const Report& r) {
   return r.weight != Weight::note;
@@ -149,6 +150,12 @@ void Proof::end_run(RunState state) {
   if (state == RunState::fault || std::any_of(reports.begin(), reports.end(), is_bad)) {
     failure_ = Failure{ways_[way_].name, reports};
     verdict_ = Verdict::fails;
+    if (ways_[way_].options.schedule == options_.schedule) return;
+    // The default order does not fail: one between the two says more than a seed.
+    const std::string kind = failure_->reports.back().kind;
+    machine_.reset();
+    verdict_ = Verdict::running;
+    search_orders({.runs = most_shortened, .kind = kind});
     return;
   }
   if (way_ == 0) {
@@ -206,11 +213,15 @@ void Proof::conclude() {
     verdict_ = Verdict::open;
     return;
   }
+  search_orders({.runs = most_searched});
+}
+
+void Proof::search_orders(SearchLimits limits) {
   Options options = options_;
   options.logs_order = false;
   Outcome<Machine> machine = Machine::load(job_, options);
-  if (machine) search_.emplace(std::move(*machine), SearchLimits{.runs = most_searched});
-  if (!machine) verdict_ = Verdict::open;
+  if (machine) search_.emplace(std::move(*machine), std::move(limits));
+  if (!machine) verdict_ = failure_ ? Verdict::fails : Verdict::open;
 }
 
 Outcome<Proof::Verdict> Proof::advance(std::uint64_t budget) {
@@ -218,7 +229,7 @@ Outcome<Proof::Verdict> Proof::advance(std::uint64_t budget) {
   if (search_) {
     const RunState state = search_->advance(budget);
     if (state == RunState::running) return verdict_;
-    verdict_ = Verdict::open;
+    verdict_ = failure_ ? Verdict::fails : Verdict::open;
     if (search_->found()) {
       verdict_ = Verdict::fails;
       failure_ =
@@ -237,7 +248,8 @@ Outcome<Proof::Verdict> Proof::advance(std::uint64_t budget) {
 }
 
 void Proof::stop() {
-  if (verdict_ == Verdict::running) verdict_ = Verdict::open;
+  if (verdict_ == Verdict::running) verdict_ = failure_ ? Verdict::fails : Verdict::open;
+  if (failure_) return;
   if (way_ < ways_.size()) reasons_.push_back("there was no more time");
 }
 

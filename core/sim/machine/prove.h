@@ -9,7 +9,8 @@
 // seeds. Each must do what the first did, warp by warp, and leave the same bytes.
 //
 // Where two steps could change places, orders are searched for one that fails (core/sim/machine/
-// search.h), as long as there is time.
+// search.h), as long as there is time. Likewise where it is a seed's order that fails: one of few
+// delays that fails so, too, says more of why.
 #pragma once
 
 #include <cstdint>
@@ -68,6 +69,7 @@ class Proof {
   void end_run(RunState state);
   void look_at_program();
   void conclude();
+  void search_orders(SearchLimits limits);
 
   Job job_;
   Options options_;

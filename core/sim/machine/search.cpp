@@ -66,13 +66,22 @@ void Search::plan(Machine& machine, const Holds& before) {
   }
 }
 
+bool Search::fails(const Run& run) const {
+  const auto is_it = [&](const Report& r) {
+    return r.weight == Weight::hazard && r.kind == limits_.kind;
+  };
+  const std::vector<Report>& reports = run.machine.reports();
+  return run.state == RunState::fault ||
+         (!limits_.kind.empty() && std::any_of(reports.begin(), reports.end(), is_it));
+}
+
 void Search::end_first() {
   const Holds holds = std::move(planned_.front());
   const std::unique_ptr<Run> run = std::move(running_.front());
   planned_.pop_front();
   running_.pop_front();
   ++tried_;
-  if (run->state == RunState::fault) {
+  if (fails(*run)) {
     found_ = Found{holds, run->machine.reports()};
     running_.clear();
   } else if (holds.size() < limits_.holds) {

@@ -22,6 +22,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "core/sim/machine/machine.h"
@@ -31,6 +32,7 @@ namespace tilescope::sim {
 struct SearchLimits {
   std::uint64_t runs = 1000;
   std::uint32_t holds = 3;  // in one run
+  std::string kind;         // of a hazard that is looked for as well as a fault; empty: of none
 };
 
 class Search {
@@ -43,7 +45,7 @@ class Search {
   };
   struct Found {
     std::vector<Hold> holds;
-    std::vector<Report> reports;  // of that run: the last one is the fault
+    std::vector<Report> reports;  // of that run: the last one is the fault, where there is one
   };
 
   // A machine that has not run yet; its own options are those of every run. Options::beside threads
@@ -74,6 +76,7 @@ class Search {
   void advance(Run& run, const Holds& holds, std::uint64_t budget) const;
   std::uint64_t advance_all(std::uint64_t budget);  // answers how much was executed
   void end_first();
+  bool fails(const Run& run) const;
   bool is_over(const Machine& machine, const Holds& holds) const;  // nothing held matters any more
   bool is_wanted(const Hold& place, const Holds& before) const;
   void plan(Machine& machine, const Holds& before);
