@@ -96,7 +96,7 @@ TEST(Proof, ShortensAnOrderOfASeed) {
   const Proof proof = of_body(R"(
 	setp.eq.u32 p, w, 2;
 	@p ret;
-	setp.eq.u32 p, w, 0;
+	setp.eq.u32 p, w, 1;
 	@p bra WRITE;
 	ld.relaxed.cta.shared.u32 v, [flag];
 	setp.eq.u32 p, v, 1;
