@@ -1,7 +1,7 @@
 #include "core/sim/order/shadow.h"
 
 #include <algorithm>
-#include <unordered_map>
+#include <vector>
 
 namespace tilescope::sim {
 namespace {
@@ -14,6 +14,10 @@ constexpr u32 small_page = 10;  // 2^10 words
 constexpr u32 whole = 15;
 constexpr u32 lanes_of_a_warp = 32, half_of_a_warp = 16;
 constexpr u64 most_apart = u64{1} << 26;
+// So many accesses of a word are kept, the last ones. Of each warp one of a kind is enough, so that
+// more than this are those of very many CTAs; and a store that many others of the same value came
+// before looks at all of them.
+constexpr std::size_t most_kept = 1024;
 
 // Of [begin, end) the part in 4-byte word `word`, a bit a byte.
 u32 part_of(u64 word, u64 begin, u64 end) {
@@ -48,8 +52,34 @@ bool is_wide(const Shadow::Touch& touch) {
 
 // When a word that has so many is looked through again.
 u32 thin_next(std::size_t count, u32 more) {
-  return static_cast<u32>(count) + std::max(more, static_cast<u32>(count / 2));
+  return static_cast<u32>(count) + std::max(more, static_cast<u32>(count));
 }
+
+// By agent and kind, the bytes that later accesses have: a table that is not made anew each time.
+class LaterBytes {
+ public:
+  void begin(std::size_t most) {
+    std::size_t size = slots_.empty() ? 256 : slots_.size();
+    while (size < 2 * most) size *= 2;
+    if (size > slots_.size()) slots_.assign(size, {});
+    ++turn_;
+  }
+  u32& of(u64 key) {
+    for (std::size_t at = key * 0x9e3779b97f4a7c15u >> 32;; ++at) {
+      Slot& slot = slots_[at & (slots_.size() - 1)];
+      if (slot.turn != turn_) slot = {key, turn_, 0};
+      if (slot.key == key) return slot.bytes;
+    }
+  }
+
+ private:
+  struct Slot {
+    u64 key = 0, turn = 0;
+    u32 bytes = 0;
+  };
+  std::vector<Slot> slots_;
+  u64 turn_ = 0;
+};
 
 }  // namespace
 
@@ -415,21 +445,22 @@ void Shadow::Pass::look_through(const History& was, u32 bytes, bool replaces, No
 
 // Those go that a later one stands for: of the same agent, of the same kind.
 void Shadow::thin() {
-  if (kept_.size() < 2 * more_links) return;
-  std::unordered_map<u64, u32> known;  // bytes that later ones have
+  if (kept_.size() < 4 * more_links) return;
+  thread_local LaterBytes later;
+  later.begin(kept_.size());
   const auto gone = [&](const Link& link) {
     const Touch& t = nodes_[link.node];
     if (t.operation) return false;
     const u64 kind = static_cast<u64>(t.kind) << 8 | u64{t.strong} << 7 |
                      static_cast<u64>(t.scope) << 5 | std::min<u64>(t.size, 31);
-    u32& later = known[u64{t.agent.block} << 32 | u64{t.agent.slot & 0x3fffff} << 10 | kind];
-    const bool covered = (link.bytes & ~later) == 0;
-    later |= link.bytes;
+    u32& bytes = later.of(u64{t.agent.block} << 32 | u64{t.agent.slot & 0x3fffff} << 10 | kind);
+    const bool covered = (link.bytes & ~bytes) == 0;
+    bytes |= link.bytes;
     return covered;
   };
   kept_.erase(std::remove_if(kept_.begin(), kept_.end(), gone), kept_.end());
-  if (kept_.size() < most_links) return;
-  kept_.resize(most_links - 1);
+  if (kept_.size() < most_kept) return;
+  kept_.resize(most_kept - 1);
   has_forgotten_ = true;
 }
 

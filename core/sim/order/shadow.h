@@ -98,10 +98,9 @@ class Shadow {
     std::uint32_t mask = 0, bytes = 0, turn = 0, apart = 0;
   };
 
-  // Accesses that a later one stands for are looked for whenever there are so many more, or half as
-  // many more; and so many are kept of a word, the last ones. Of each warp one of a kind is enough,
-  // so that more than this are those of very many CTAs.
-  static constexpr std::uint32_t more_links = 24, most_links = 4096;
+  // Accesses that a later one stands for are looked for whenever there are so many more, and twice
+  // as many as were left.
+  static constexpr std::uint32_t more_links = 24;
 
   // One of the accesses of a word since its last weak write.
   struct Link {
