@@ -71,16 +71,16 @@ __device__ inline void arrive_at_leader(Barrier& barrier) {
 }
 
 // This thread arrives at the barrier of the block with this rank, to say that what it and those it
-// has waited for read is free. With .cta, which is the default, PTX does not order that before what
-// another block does who waits for it (8.7), though chips are seen to do it, and CUTLASS relies on
-// that: to release to the cluster, a thread waits for all that its SM has under way, with which
-// wgmma_v8 had 0.8 times its speed (H100, 4096^3).
+// has waited for read is free. Released to its own block only: no data are handed over, and a read
+// that is complete cannot see what is written after the arrival. To release to the cluster, a
+// thread waits for all that its SM has under way: with .cluster wgmma_v8 has 0.8 times its speed
+// (H100, 4096^3).
 __device__ inline void arrive_at(Barrier& barrier, int rank) {
   asm volatile(
       "{\n"
       ".reg .b32 there;\n"
       "mapa.shared::cluster.u32 there, %0, %1;\n"
-      "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [there];\n"
+      "mbarrier.arrive.release.cta.shared::cluster.b64 _, [there];\n"
       "}" ::"r"(shared_address(&barrier)),
       "r"(rank)
       : "memory");

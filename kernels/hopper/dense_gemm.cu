@@ -235,7 +235,7 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
       const Place at = place_of(w);
       for (int i = 0; i < depth; ++i, filled.advance()) {
         Barrier& full = shared.full[filled.stage];
-        (ctas > 1 ? wait_cluster : wait)(shared.empty[filled.stage], filled.parity);
+        wait(shared.empty[filled.stage], filled.parity);
         arrive_and_expect(full, Gemm::stage_bytes);
         load_share<Gemm::TileA, cluster_n>(shared.a[filled.stage], a, rank_n, same_rows,
                                            (first_stage + i) * Gemm::k, at.row, at.batch, full);
@@ -247,7 +247,7 @@ __device__ inline void dense_gemm(const CUtensorMap& a, const CUtensorMap& b, co
       for_tiles(0, 1, load);
       // Until all that other CTAs have to say to its barriers is said, this one stays.
       for (int i = 0; ctas > 1 && i < Gemm::stages; ++i, filled.advance()) {
-        wait_cluster(shared.empty[filled.stage], filled.parity);
+        wait(shared.empty[filled.stage], filled.parity);
       }
     }
     if constexpr (sliced) meet();

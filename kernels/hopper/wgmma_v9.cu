@@ -67,7 +67,7 @@ __device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, const CU
     const auto load = [&](int row, int column) {
       for (int at = 0; at < k; at += Tile::k, filled.advance()) {
         Barrier& full = shared.full[filled.stage];
-        wait_cluster(shared.empty[filled.stage], filled.parity);
+        wait(shared.empty[filled.stage], filled.parity);
         arrive_and_expect(full, Tile::a_bytes + Tile::b_bytes);
         tma::load(shared.a[filled.stage], a, at, row, full);
         tma::load_for_all<ctas>(shared.b[filled.stage] + rank * half * Tile::k, b, at,
@@ -78,7 +78,7 @@ __device__ inline void gemm(const CUtensorMap& a, const CUtensorMap& b, const CU
       for_tiles(load);
       // Until all that the other block has to say to its barriers is said, this one stays.
       for (int i = 0; i < stages; ++i, filled.advance()) {
-        wait_cluster(shared.empty[filled.stage], filled.parity);
+        wait(shared.empty[filled.stage], filled.parity);
       }
     }
   } else {
