@@ -376,6 +376,8 @@ int run_kernel(Options options, Terminal& terminal) {
   if (const auto error = read_suppressions(options)) return terminal.fail(*error);
   Outcome<PreparedRun> run = prepare(options);
   if (!run) return terminal.fail(run.error());
+  std::vector<Suppression>& rules = options.telling.rules;
+  rules.insert(rules.end(), run->known.begin(), run->known.end());
   if (options.device.empty() && !run->device.empty() && options.on != "gpu") {
     options.device = run->device;
     if (const auto error = choose_device(options)) return terminal.fail(*error);

@@ -198,8 +198,9 @@ std::shared_ptr<const Replay> replay_of(const PreparedRun& prepared, Order order
 }
 
 // `window`: what the window opens the run by (app/python/replay.h).
-nb::object run_prepared(const PreparedRun& prepared, Order order, const Settings& settings,
-                        bool check, WindowCommand window) {
+nb::object run_prepared(const PreparedRun& prepared, Order order, Settings settings, bool check,
+                        WindowCommand window) {
+  settings.rules.insert(settings.rules.end(), prepared.known.begin(), prepared.known.end());
   order.exact = settings.exact.value_or(exact_by_default(prepared));
   const auto workers = workers_for(settings, prepared.job.program.ptx);
   order.executor = workers.get();

@@ -23,6 +23,7 @@
 
 #include "core/error.h"
 #include "core/run/job.h"
+#include "core/run/suppressions.h"
 
 namespace tilescope {
 
@@ -109,6 +110,8 @@ struct CatalogEntry {
   std::string lesson;      // the lesson that explains it
   // Of a kernel whose warps have roles; those that do nothing besides are left out.
   std::vector<WarpRole> roles{};
+  // Hazards that the kernel has on purpose, as it is shipped, each with its reason.
+  std::vector<Suppression> known{};
 
   std::vector<SizeParameter> sizes;
   std::vector<OptionParameter> options{};

@@ -440,6 +440,7 @@ CatalogEntry dense_gemm_entry() {
                  {"l", &Sizes::l, 1, 1, most_batches, "products; of one, tensors are matrices"}};
   entry.batch = &Sizes::l;
   entry.options = options();
+  entry.known = {products::narrow_release()};
   entry.usual = usual;
   entry.choices_of = choices_of;
   entry.tensors_of = tensors_of;

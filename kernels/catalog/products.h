@@ -31,6 +31,9 @@ std::vector<Argument> arguments(BoxRows boxes, std::initializer_list<std::int64_
 CatalogEntry entry(std::string name, std::string help, std::string folder, std::string target,
                    Sizes fallback);
 
+// Stages are given back to the other CTAs of the cluster in the scope of the own one.
+Suppression narrow_release();
+
 // Of (rows, columns), row-major, in the layout language.
 std::string matrix(std::int64_t rows, std::int64_t columns);
 

@@ -128,6 +128,7 @@ CatalogEntry entry_of(const Step& step, Sizes fallback) {
     return layouts_of(step, s, variant);
   };
   entry.roles = roles_of(step);
+  if (step.number >= 7) entry.known = {products::narrow_release()};
   return entry;
 }
 

@@ -53,7 +53,7 @@ const std::vector<Planted> planted = {
     {tall, "own only of mbarrier.arrive #*", 0, 0, false, "fault deadlock", "lacks 2 of 4 arrivals", ""},
     {tall, "first of mbarrier.arrive #*", 0, 0, true, "fault operand_overwritten", "cp.async.bulk.tensor writes", ""},
     {tall, "twice mbarrier.arrive #1", 0, 0, true, "fault operand_overwritten", "cp.async.bulk.tensor writes", ""},
-    {tall, ".release.cta for .release.cluster in mbarrier.arrive #*", 0, 0, true, "hazard narrow_scope", "has a scope that does not include who waits", ""},
+    {tall, ".relaxed.cta for .release.cta in mbarrier.arrive #*", 0, 0, true, "hazard shared_race", "releases nothing", ""},
     {wide, "less mbarrier.init #1", 0, 0, true, "fault operand_overwritten", "cp.async.bulk.tensor writes", "next wgmma.mma_async"},
     {wide, "own only of mbarrier.arrive #*", 0, 0, false, "fault deadlock", "lacks 2 of 4 arrivals", ""},
     {square, "less mbarrier.init #1", 0, 0, true, "fault operand_overwritten", "cp.async.bulk.tensor writes", ""},
