@@ -46,7 +46,8 @@ struct RunLimits {
 std::optional<Error> finish(Ran& ran, std::string_view name, Terminal& terminal,
                             const RunLimits& limits = {});
 
-// "3456 PTX instructions by warps in 0.012 s, the CTAs on 2 threads", or "12.3 us on NVIDIA H200 ...": for stderr.
+// "3456 PTX instructions by warps in 0.012 s, the CTAs on 2 threads", or "12.3 us on NVIDIA H200
+// ...": for stderr.
 std::string time_text(const Ran& ran);
 
 }  // namespace tilescope
