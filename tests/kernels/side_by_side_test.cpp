@@ -94,10 +94,12 @@ TEST(SideBySide, KernelsOfTheCatalogAreTheSame) {
       {"hgemm_v3", {256, 256, 128}},   {"hgemm_v6", {256, 256, 128}},
       {"hgemm_v8", {256, 384, 128}},   {"hgemm_v9", {512, 512, 128}},
       {"hgemm_v10", {512, 512, 128}},  {"wgmma_v1", {256, 256, 128}},
-      {"wgmma_v4", {256, 256, 128}},   {"wgmma_v9", {512, 512, 128}}};
+      {"wgmma_v4", {256, 256, 128}},   {"wgmma_v9", {512, 512, 512}}};
   for (const auto& [kernel, sizes] : kernels) {
     SCOPED_TRACE(kernel);
-    EXPECT_EQ(expect_same_with_threads(test::shipped_job(kernel, sizes), {}), 3) << kernel;
+    // What is known of it is told, so that one thread tells it.
+    const bool told = !(*find_kernel(kernel))->known.empty();
+    EXPECT_EQ(expect_same_with_threads(test::shipped_job(kernel, sizes), {}), told ? 0 : 3);
   }
 }
 
