@@ -12,6 +12,7 @@ import importlib.util
 import json
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -38,12 +39,14 @@ def execute(name, folder):
     from nbclient.exceptions import CellExecutionError
 
     notebook = nbformat.read(NOTEBOOKS / f"{name}.ipynb", as_version=4)
-    try:
-        # By files: ports that are free when they are chosen may be another's when the kernel takes them.
-        NotebookClient(notebook, timeout=SECONDS, km=AsyncKernelManager(kernel_name="python3", transport="ipc"),
-                       resources={"metadata": {"path": str(ROOT)}}).execute()
-    except CellExecutionError as error:
-        return str(error)
+    # By files: ports that are free when they are chosen may be another's when the kernel takes them.
+    with tempfile.TemporaryDirectory() as place:
+        kernel = AsyncKernelManager(kernel_name="python3", transport="ipc", ip=f"{place}/kernel")
+        try:
+            NotebookClient(notebook, timeout=SECONDS, km=kernel,
+                           resources={"metadata": {"path": str(ROOT)}}).execute()
+        except CellExecutionError as error:
+            return str(error)
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
             tidy(output)
