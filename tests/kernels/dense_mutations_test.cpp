@@ -136,6 +136,7 @@ const Form& form_of(const std::string& line) {
   Form form;
   form.subject.name = line;
   form.subject.entry = fitted->variant.entry;
+  form.subject.known = dense_gemm.known;
   form.subject.job = make_job(dense_gemm, *fitted, request, image(fitted->variant.image));
   form.subject = ready(std::move(form.subject));
   const auto want = dense_gemm.reference(form.subject.job, *fitted, {});

@@ -24,6 +24,7 @@ struct Subject {
   std::string entry;  // which is changed; empty: the first of its PTX
   Job job;
   std::vector<Expectation> memory;  // what it computes
+  std::vector<Suppression> known;   // what is told of it as it is
   std::uint64_t instructions = 0;   // that it takes
   std::shared_ptr<const Mutator> mutator;
 
@@ -61,6 +62,7 @@ inline Subject step_of_the_ladder(const std::string& kernel) {
   Subject s;
   s.name = kernel;
   s.job = shipped_job(kernel, way.shape);
+  s.known = (*find_kernel(kernel))->known;
   if (way.grid) s.job.launch.grid = {way.grid, 1, 1};
   return s;
 }
@@ -114,7 +116,7 @@ inline Outcome<Fate> fate_of(const Subject& s, const Mutation& m, sim::Options o
   if (!machine) return machine.error();
   Fate run;
   run.state = machine->run(20 * s.instructions + 100'000);
-  for (const Report& r : machine->reports()) {
+  for (const Report& r : sift(machine->reports(), s.known).kept) {
     (r.weight == Weight::note ? run.notes : run.reports).push_back(r);
   }
   run.buffers = machine->buffers();
