@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/run/job.h"
+#include "core/run/suppressions.h"
 #include "kernels/catalog/catalog.h"
 
 namespace tilescope::test {
@@ -24,6 +25,7 @@ struct Expected {
 };
 
 struct Bug {
+  std::vector<Suppression> known;  // what is told of the kernel without it
   std::string name, kernel;
   std::vector<Expected> expected, by_the_clock;
   bool unseen_by_the_clock = false;

@@ -126,7 +126,10 @@ inline std::optional<BugOpened> opened_at_report(const Bug& bug, Job job,
     out.act("go report " + std::to_string(out.number));
     const auto& told = out.machine().reports();
     if (out.number >= told.size()) return {};
-    if (name_of(told[out.number].weight) == wanted) return out;
+    const Report& report = told[out.number];
+    const auto is_known = [&](const Suppression& rule) { return matches(rule, report); };
+    if (std::any_of(bug.known.begin(), bug.known.end(), is_known)) continue;
+    if (name_of(report.weight) == wanted) return out;
   }
 }
 

@@ -62,6 +62,7 @@ TEST_P(MutationInTheWindow, OpensWithAViewOfItsReport) {
   SCOPED_TRACE(s.name + ", " + m->sentence);
   Bug bug;
   bug.name = bug.kernel = s.name;
+  bug.known = s.known;
   bug.expected.emplace_back();
   const std::string report = planted.report;
   bug.expected.back().weight = report.substr(0, report.find(' '));
