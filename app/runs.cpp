@@ -304,7 +304,7 @@ Outcome<PreparedRun> prepare_run(std::string_view kernel, const RunOptions& opti
     if (!is_written(fitted->tensors[i])) continue;
     run.outputs.push_back({i, {}, {}, {variant.rtol, variant.atol}});
   }
-  if (options.ptx.empty() && options.source.empty()) run.known = (*entry)->known;
+  run.known = (*entry)->known;
   return run;
 }
 

@@ -59,7 +59,7 @@ struct PreparedRun {
   std::vector<std::string> made_of{};  // of a launch file: the files that are read
   std::string device{};                // that a launch file names; empty: none
   std::vector<ExpectedVariable> variables{};
-  std::vector<Suppression> known{};  // of a catalog kernel as it is shipped (CatalogEntry::known)
+  std::vector<Suppression> known{};  // of a catalog kernel (CatalogEntry::known)
 };
 
 // The PTX that the program carries for this kernel: what it is compiled for, what it is made of.

@@ -110,7 +110,7 @@ struct CatalogEntry {
   std::string lesson;      // the lesson that explains it
   // Of a kernel whose warps have roles; those that do nothing besides are left out.
   std::vector<WarpRole> roles{};
-  // Hazards that the kernel has on purpose, as it is shipped, each with its reason.
+  // Hazards that the kernel has on purpose, each with its reason.
   std::vector<Suppression> known{};
 
   std::vector<SizeParameter> sizes;

@@ -219,6 +219,7 @@ Outcome<Case> case_named(const std::string& name) {
                      : name == "triton_matmul" ? triton_case()
                                                : program_case(name);
   if (!job) return job.error();
+  if (at != shipped.end()) c.rules = (*find_kernel(at->second.kernel))->known;
   c.job = std::move(*job);
   c.lines = lines_of(c.job.program.ptx);
   c.places = read_entry(c.lines, c.entry, changed_instructions()).instructions;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/run/job.h"
+#include "core/run/suppressions.h"
 #include "core/sim/machine/options.h"
 #include "tests/mutate/changes.h"
 
@@ -20,6 +21,7 @@ struct Case {
   Job job;
   std::vector<Buffer> results;      // bit for bit, of what is written
   std::uint64_t instructions = 0;   // that it takes
+  std::vector<Suppression> rules;   // of a kernel of the catalog: what is known of it
   std::set<std::string> known;      // key_of what is told of it unchanged, in any of the orders
   std::vector<std::string> lines;   // of its PTX
   std::vector<Instruction> places;  // that synchronise or move data

@@ -239,7 +239,7 @@ Trial try_orders(const Case& c, const Mutation& change, const std::vector<sim::O
       return t;
     }
     const RunState state = machine->run(20 * c.instructions + patience);
-    for (const Report& r : machine->reports()) {
+    for (const Report& r : sift(machine->reports(), c.rules).kept) {
       if (c.known.count(key_of(r))) continue;
       if (r.weight != Weight::note) {
         t.verdict = Verdict::named;
