@@ -100,7 +100,7 @@ MISTAKES = [  # the step, what is there, what stands in its place, what is named
      "tmem_race"),
     (9, "cta_mask=3", "cta_mask=1", "deadlock"),
     (9, "        T.cuda.cluster_sync()\n        # exercise]", "        # exercise]", "peer_exited"),
-    (10, "T.cuda.warpgroup_sync(1 + group)", "T.cuda.warpgroup_sync(1)", "shared_race"),
+    (10, "T.cuda.warpgroup_sync(1 + group)", "T.cuda.warpgroup_sync(1)", "barrier_partners"),
     (10, "mma2tma.init(CONSUMERS)", "mma2tma.init(1)", "operand_overwritten"),
 ]
 

@@ -32,6 +32,8 @@ MISTAKES = {
     "mbarrier_not_visible": "init() is one thread's: behind it stand T.ptx.fence.mbarrier_init.release.cluster() and a meeting "
                             "of all who use the barrier.",
     "mbarrier_in_use": "A barrier is used before all have met behind its init(), or is made anew while somebody uses it.",
+    "barrier_partners": "Threads of two groups come to one barrier, and any of them may be who the others meet: each group "
+    "of warps that meets by itself has a barrier number of its own.",
     "shared_race": "One uses what another one writes to shared memory, a thread or a copy, and nothing orders the two: have "
                    "all who write met with those who read, at a barrier of their own, and does a barrier count all bytes?",
     "copy_not_awaited": "What a copy brings is used before its barrier has told that it has come.",
