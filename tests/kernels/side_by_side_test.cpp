@@ -71,6 +71,22 @@ void expect_same(const Told& got, const Told& want) {
   }
 }
 
+// Does each task where it comes: in small pieces of a run the parts have their turns, so that CTAs
+// beside each other are always of two of them.
+class InTurns : public sim::Executor {
+ public:
+  std::size_t new_line() override { return lines_++; }
+  std::uint64_t submit(std::size_t, Task task) override {
+    task();
+    return ++done_;
+  }
+  void wait(std::size_t, std::uint64_t) override {}
+
+ private:
+  std::size_t lines_ = 0;
+  std::uint64_t done_ = 0;
+};
+
 // With 1, 2, 3 and 16 threads; answers how many of these runs were side by side to the end.
 int expect_same_with_threads(const Job& job, sim::Options options) {
   const Told alone = run(job, options);
@@ -227,6 +243,13 @@ TEST(SideBySide, KernelsThatMeetAreTheSame) {
     ASSERT_TRUE(machine.ok()) << machine.error().sentence;
     const int beside = expect_same_with_threads(job, {});
     if (!m.perhaps) EXPECT_EQ(beside, m.beside ? 3 : 0);
+    InTurns in_turns;
+    sim::Options options;
+    options.executor = &in_turns;
+    options.beside = 1;
+    const Told got = run(job, options, 16);
+    expect_same(got, run(job, {}));
+    EXPECT_EQ(got.threads, m.beside ? 2u : 1u);
   }
 }
 
