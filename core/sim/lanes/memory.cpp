@@ -268,13 +268,15 @@ struct Halves {
 template <class T, class R, class A>
 inline void take(Core& x, const Code& c, const Halves<A>& at, const std::byte* data) {
   const u64 bytes = at.bytes;
+  u64 offsets[32];  // an element may go where they come from
+  if (at.is_other()) {
+    for (u64 l = 0; l < 32; ++l) offsets[l] = at.offset(l);
+  }
   for (std::uint32_t k = 0; k < c.count; ++k, data += sizeof(T)) {
     const Reference to = x.elements[c.target + k];
     if (to == nothing) continue;
     R* d = lane_array<R>(x, to);
     if (at.is_other()) {
-      u64 offsets[32];  // d may be where they come from
-      for (u64 l = 0; l < 32; ++l) offsets[l] = at.offset(l);
       for (u64 l = 0; l < 32; ++l) {
         T v;
         std::memcpy(&v, data + offsets[l], sizeof v);
@@ -319,17 +321,11 @@ inline bool any_set(const std::uint8_t* bits, u64 begin, u64 end) {
   return found != 0;
 }
 
-// May one vector of several elements go to registers that it is addressed by?
-inline bool comes_apart(const Code& c) {
-  return c.count > 1;
-}
-
 // A load of all 32 lanes from global memory that nobody watches and all of which is defined. False:
 // it is another one, and nothing has been done.
 template <class T, class R>
 inline bool quick_load(Core& x, const Code& c) {
   Halves<u64> at(lane_array<u64>(x, c.a), static_cast<std::uint32_t>(sizeof(T)) * c.count);
-  if (at.is_other() && comes_apart(c)) return false;
   std::uint32_t& guess = x.last_region_of[x.pc % Core::guesses];
   const u64 address = at.a[0] + c.immediate;
   const Region* r = x.regions + guess;
@@ -349,9 +345,7 @@ inline bool quick_load(Core& x, const Code& c) {
 // The same from the block's own shared memory, watched and with undefined bytes.
 template <class T, class R>
 inline bool quick_shared_load(Core& x, const Code& c) {
-  using u32 = std::uint32_t;
   Halves<u32> at(lane_array<u32>(x, c.a), static_cast<u32>(sizeof(T)) * c.count);
-  if (at.is_other() && comes_apart(c)) return false;
   Region& own = x.block->shared;
   at.base = static_cast<u32>(x.window - static_cast<u32>(c.immediate));
   if (!at.fits(own.size())) return false;
