@@ -10,49 +10,13 @@
 #include <optional>
 #include <unordered_map>
 
+#include "core/ptx/bits.h"
 #include "core/ptx/flights.h"
 
 namespace tilescope::ptx {
 namespace {
 
 using Index = std::uint32_t;  // among the registers that are looked at
-
-class Bits {
- public:
-  explicit Bits(std::size_t count = 0) : words_((count + 63) / 64) {}
-  bool has(Index i) const { return words_[i / 64] >> (i % 64) & 1; }
-  void set(Index i) { words_[i / 64] |= std::uint64_t{1} << (i % 64); }
-  void clear(Index i) { words_[i / 64] &= ~(std::uint64_t{1} << (i % 64)); }
-  // True where something is new.
-  bool add(const Bits& other) {
-    bool more = false;
-    for (std::size_t w = 0; w < words_.size(); ++w) {
-      more = more || (other.words_[w] & ~words_[w]);
-      words_[w] |= other.words_[w];
-    }
-    return more;
-  }
-  void remove(const Bits& other) {
-    for (std::size_t w = 0; w < words_.size(); ++w) words_[w] &= ~other.words_[w];
-  }
-  bool meets(const Bits& other) const {
-    for (std::size_t w = 0; w < words_.size(); ++w) {
-      if (words_[w] & other.words_[w]) return true;
-    }
-    return false;
-  }
-  template <class F>
-  void each(F f) const {
-    for (std::size_t w = 0; w < words_.size(); ++w) {
-      for (std::uint64_t rest = words_[w]; rest; rest &= rest - 1) {
-        f(static_cast<Index>(w * 64 + static_cast<std::size_t>(__builtin_ctzll(rest))));
-      }
-    }
-  }
-
- private:
-  std::vector<std::uint64_t> words_;
-};
 
 struct Copy {
   std::uint32_t to = 0, from = 0;  // registers

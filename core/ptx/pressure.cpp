@@ -2,42 +2,13 @@
 
 #include <algorithm>
 
+#include "core/ptx/bits.h"
 #include "core/ptx/flights.h"
 
 namespace tilescope::ptx {
 namespace {
 
 using u32 = std::uint32_t;
-
-// A set of registers.
-class Set {
- public:
-  explicit Set(std::size_t count = 0) : words_((count + 63) / 64) {}
-  bool has(u32 reg) const { return words_[reg / 64] >> (reg % 64) & 1; }
-  void add(u32 reg) { words_[reg / 64] |= std::uint64_t{1} << (reg % 64); }
-  void drop(u32 reg) { words_[reg / 64] &= ~(std::uint64_t{1} << (reg % 64)); }
-  // Whether it became more: what is in `more` and not in `but`.
-  bool add(const Set& more, const Set* but = nullptr) {
-    bool grew = false;
-    for (std::size_t i = 0; i < words_.size(); ++i) {
-      const std::uint64_t fresh = more.words_[i] & ~(but ? but->words_[i] : 0) & ~words_[i];
-      grew |= fresh != 0;
-      words_[i] |= fresh;
-    }
-    return grew;
-  }
-  template <class F>
-  void each(F f) const {
-    for (std::size_t i = 0; i < words_.size(); ++i) {
-      for (std::uint64_t w = words_[i]; w; w &= w - 1) {
-        f(static_cast<u32>(i * 64 + static_cast<std::size_t>(__builtin_ctzll(w))));
-      }
-    }
-  }
-
- private:
-  std::vector<std::uint64_t> words_;
-};
 
 class Pressure {
  public:
@@ -129,20 +100,20 @@ class Pressure {
   void live() {
     const std::size_t count = weights_.size();
     const auto& blocks = program_.blocks;
-    std::vector<Set> needs(blocks.size(), Set(count)), writes(blocks.size(), Set(count));
+    std::vector<Bits> needs(blocks.size(), Bits(count)), writes(blocks.size(), Bits(count));
     for (std::size_t b = 0; b < blocks.size(); ++b) {
       for (u32 pc = blocks[b].first; pc < blocks[b].end; ++pc) {
         const Instruction& i = program_.code[pc];
         each_register(i, [&](u32 reg, bool written) {
-          if (!written && !writes[b].has(one(reg))) needs[b].add(one(reg));
+          if (!written && !writes[b].has(one(reg))) needs[b].set(one(reg));
         });
         if (i.guarded) continue;
         each_register(i, [&](u32 reg, bool written) {
-          if (written) writes[b].add(one(reg));
+          if (written) writes[b].set(one(reg));
         });
       }
     }
-    out_.assign(blocks.size(), Set(count));
+    out_.assign(blocks.size(), Bits(count));
     for (bool grew = true; grew;) {
       grew = false;
       for (std::size_t b = blocks.size(); b-- > 0;) {
@@ -157,7 +128,7 @@ class Pressure {
   // The most that is alive before or behind an instruction of the block.
   u32 walk(std::size_t b) const {
     const Block& block = program_.blocks[b];
-    Set alive = out_[b];
+    Bits alive = out_[b];
     u32 now = 0, most = 0;
     alive.each([&](u32 reg) { now += weights_[reg]; });
     most = now;
@@ -166,13 +137,13 @@ class Pressure {
       each_register(i, [&](u32 reg, bool written) {
         reg = one(reg);
         if (!written || i.guarded || !alive.has(reg)) return;
-        alive.drop(reg);
+        alive.clear(reg);
         now -= weights_[reg];
       });
       each_register(i, [&](u32 reg, bool written) {
         reg = one(reg);
         if (written || alive.has(reg)) return;
-        alive.add(reg);
+        alive.set(reg);
         now += weights_[reg];
       });
       most = std::max(most, now);
@@ -191,7 +162,7 @@ class Pressure {
 
   const Program& program_;
   std::vector<u32> weights_;  // words of each register
-  std::vector<Set> out_;      // alive behind each block
+  std::vector<Bits> out_;     // alive behind each block
 };
 
 u32 product(const std::array<u32, 3>& block) {
