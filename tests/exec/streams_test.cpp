@@ -34,6 +34,36 @@ constexpr const char* early_ptx = R"(
   st.global.u32 [%rd3], %r2;
   ret;
 }
+// Of two warps one waits; the other one goes by that behind the barrier, or goes by nothing.
+.visible .entry together(.param .u64 data) {
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<4>;
+  .reg .pred %p<2>;
+  ld.param.u64 %rd1, [data];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  setp.lt.u32 %p1, %r1, 32;
+  @%p1 griddepcontrol.wait;
+  bar.sync 0;
+  ld.global.u32 %r2, [%rd3];
+  st.global.u32 [%rd3], %r2;
+  ret;
+}
+.visible .entry apart(.param .u64 data) {
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<4>;
+  .reg .pred %p<2>;
+  ld.param.u64 %rd1, [data];
+  mov.u32 %r1, %tid.x;
+  mul.wide.u32 %rd2, %r1, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  setp.lt.u32 %p1, %r1, 32;
+  @%p1 griddepcontrol.wait;
+  ld.global.u32 %r2, [%rd3];
+  st.global.u32 [%rd3], %r2;
+  ret;
+}
 )";
 
 using Streams = StandIn;
@@ -124,6 +154,8 @@ class EarlyLaunches : public StandIn {
     ASSERT_EQ(call("cuModuleLoadData", &module, static_cast<const void*>(early_ptx)), CUDA_SUCCESS);
     ASSERT_EQ(call("cuModuleGetFunction", &hasty_, module, "hasty"), CUDA_SUCCESS);
     ASSERT_EQ(call("cuModuleGetFunction", &patient_, module, "patient"), CUDA_SUCCESS);
+    ASSERT_EQ(call("cuModuleGetFunction", &together_, module, "together"), CUDA_SUCCESS);
+    ASSERT_EQ(call("cuModuleGetFunction", &apart_, module, "apart"), CUDA_SUCCESS);
     data_ = words(64);
   }
   CUresult launch_early(CUfunction function, CUstream stream = nullptr) {
@@ -136,7 +168,7 @@ class EarlyLaunches : public StandIn {
     return call("cuLaunchKernelEx", &config, function, static_cast<void**>(each),
                 static_cast<void**>(nullptr));
   }
-  CUfunction hasty_ = nullptr, patient_ = nullptr;
+  CUfunction hasty_ = nullptr, patient_ = nullptr, together_ = nullptr, apart_ = nullptr;
   CUdeviceptr data_ = 0;
 };
 
@@ -149,6 +181,14 @@ TEST_F(EarlyLaunches, WhatComesBeforeTheWaitHasNoOrderWithTheLaunchBefore) {
   ASSERT_EQ(told("stream_race"), 1u);
   const Report& report = device().reports().back();
   EXPECT_NE(report.sentence.find("griddepcontrol.wait"), std::string::npos) << report.sentence;
+}
+
+TEST_F(EarlyLaunches, EachWarpMustBeBehindAWait) {
+  EXPECT_EQ(launch(data_, 64, 1), CUDA_SUCCESS);
+  EXPECT_EQ(launch_early(together_), CUDA_SUCCESS);
+  EXPECT_EQ(told("stream_race"), 0u);
+  EXPECT_EQ(launch_early(apart_), CUDA_SUCCESS);
+  EXPECT_EQ(told("stream_race"), 1u);
 }
 
 TEST_F(EarlyLaunches, OtherWorkBetweenThemIsWaitedFor) {

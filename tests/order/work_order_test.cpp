@@ -141,11 +141,16 @@ TEST(WorkOrder, AStreamThatIsGoneIsStillWaitedFor) {
 AccessLog early_reads() {
   AccessLog out;
   out.tell_early();
-  EXPECT_TRUE(out.is_early(3));
+  const auto yes = [](const AccessLog::Wait& wait) { return wait.agent == Agent{0, 5}; };
+  const auto no = [](const AccessLog::Wait&) { return false; };
+  EXPECT_TRUE(out.is_early(3, yes));
   out.add(AccessLog::How::read, 0, 64, true);
-  out.waited(3);
-  EXPECT_FALSE(out.is_early(3));
-  EXPECT_TRUE(out.is_early(4)) << "another cluster has not waited";
+  out.waited(3, {{0, 6}, 1});
+  EXPECT_TRUE(out.is_early(3, yes)) << "it is behind agent 5 alone";
+  out.waited(3, {{0, 5}, 1});
+  EXPECT_FALSE(out.is_early(3, yes));
+  EXPECT_TRUE(out.is_early(3, no)) << "it is behind none of them";
+  EXPECT_TRUE(out.is_early(4, yes)) << "another cluster has not waited";
   out.add(AccessLog::How::read, 64, 128, false);
   return out;
 }

@@ -7,6 +7,7 @@
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/units.h"
 #include "core/sim/machine/calls.h"
+#include "core/sim/machine/early.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/machine/together.h"
 #include "core/sim/tcgen05/handlers.h"
@@ -218,9 +219,7 @@ Flow nothing_happens(Core&, const Code&, Mask) {
 // The launches before this one are over (launches run one after the other); what comes before this
 // they may still have been at work with.
 Flow wait_for_launches(Core& x, const Code&, Mask) {
-  if (x.machine->access_log) {
-    x.machine->access_log->waited(x.machine->cluster_number(x.block->number));
-  }
+  note_wait(x);
   return Flow::next;
 }
 

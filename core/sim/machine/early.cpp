@@ -11,7 +11,17 @@ void tell_early(Machine& machine) {
 
 bool is_early(const Core& x) {
   const AccessLog& log = *x.machine->access_log;
-  return log.tells_early() && log.is_early(x.machine->cluster_number(x.block->number));
+  return log.is_early(x.machine->cluster_number(x.block->number), [&](const AccessLog::Wait& wait) {
+    return !x.block->order.on() ||
+           x.block->order.of(x.warp->index).has_seen(wait.agent, wait.epoch);
+  });
+}
+
+void note_wait(Core& x) {
+  if (!x.machine->access_log) return;
+  AccessLog::Wait wait;
+  if (x.block->order.on()) wait = {observer(x).me(), observer(x).epoch()};
+  x.machine->access_log->waited(x.machine->cluster_number(x.block->number), wait);
 }
 
 }  // namespace tilescope::sim

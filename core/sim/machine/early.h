@@ -12,5 +12,7 @@ class Machine;
 void tell_early(Machine& machine);
 // Whether what happens here is early.
 bool is_early(const Core& x);
+// The current warp executes griddepcontrol.wait.
+void note_wait(Core& x);
 
 }  // namespace tilescope::sim

@@ -2,11 +2,13 @@
 // Byte by byte, in pages that are made when they are first touched.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <unordered_map>
 #include <vector>
+
+#include "core/sim/order/vector_clock.h"
 
 namespace tilescope::sim {
 
@@ -35,14 +37,24 @@ class AccessLog {
   }
 
   // Of a launch that may begin before the one before it has ended (programmatic dependent launch):
-  // what a cluster does before one of its threads has executed griddepcontrol.wait is early (PTX
-  // ISA 9.7.13.13). That others of it have waited for that thread is taken for granted.
+  // what is not behind a griddepcontrol.wait is early (PTX ISA 9.7.13.13), be it one's own or that
+  // of another thread of the cluster, which has released since and been acquired.
+  struct Wait {
+    Agent agent;
+    std::uint32_t epoch = 0;
+  };
   void tell_early() { tells_early_ = true; }
-  void waited(std::uint64_t cluster) {
-    if (tells_early_) waited_.insert(cluster);
+  void waited(std::uint64_t cluster, Wait wait) {
+    if (tells_early_) waits_[cluster].push_back(wait);
   }
   bool tells_early() const { return tells_early_; }
-  bool is_early(std::uint64_t cluster) const { return tells_early_ && !waited_.count(cluster); }
+  // is_behind(const Wait&): what happens in the cluster now is.
+  template <class Behind>
+  bool is_early(std::uint64_t cluster, Behind is_behind) const {
+    if (!tells_early_) return false;
+    const auto at = waits_.find(cluster);
+    return at == waits_.end() || std::none_of(at->second.begin(), at->second.end(), is_behind);
+  }
 
   bool empty() const;
   std::uint64_t held() const;
@@ -63,7 +75,7 @@ class AccessLog {
   Sets sets_;
   Sets early_;  // of these
   bool tells_early_ = false;
-  std::set<std::uint64_t> waited_;  // clusters
+  std::unordered_map<std::uint64_t, std::vector<Wait>> waits_;  // by cluster
 };
 
 }  // namespace tilescope::sim
