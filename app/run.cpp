@@ -554,7 +554,8 @@ Action define_run(CommandOptions& app) {
   app.add_option("--schedule", options->schedule,
                  "a randomised schedule, by its seed (0: the default schedule), or one with a warp "
                  "held: 0.4@1250 holds warp 4 of CTA 0 after 1250 instructions; refuse-waits: each "
-                 "wait for an mbarrier is told no the first time; or a file with these")
+                 "wait for an mbarrier is told no the first time; refuse-grants: "
+                 "clusterlaunchcontrol cancels nothing; or a file with these")
       .type_name("N|B.W@N|FILE");
   app.add_option(
          "--search", options->search,

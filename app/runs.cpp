@@ -421,6 +421,7 @@ sim::Options simulator_options(const Order& order) {
   options.schedule = order.schedule.seed;
   options.holds = order.schedule.holds;
   options.first_waits_fail = order.schedule.refuses_waits;
+  options.grants_fail = order.schedule.refuses_grants;
   options.lazy = order.lazy;
   options.first_columns = order.first_columns;
   options.exact = order.exact;

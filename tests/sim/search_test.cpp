@@ -28,7 +28,8 @@ RunState finish(Search& search, std::uint64_t step = 1 << 20) {
 
 TEST(ScheduleText, ReadsBackWhatItWrites) {
   for (const char* text :
-       {"0", "17", "0.4@1250", "7,0.4@1250,3.0@0", "refuse-waits", "7,refuse-waits,0.4@9"}) {
+       {"0", "17", "0.4@1250", "7,0.4@1250,3.0@0", "refuse-waits", "7,refuse-waits,0.4@9",
+        "refuse-grants", "2,refuse-waits,refuse-grants"}) {
     const Outcome<Schedule> schedule = parse_schedule(text);
     ASSERT_TRUE(schedule.ok()) << text;
     EXPECT_EQ(schedule_text(*schedule), text);

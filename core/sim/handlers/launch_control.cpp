@@ -64,8 +64,15 @@ void look_for_failure(Core& x, int lane) {
   });
 }
 
+// Whoever else asks may have got the last one, and a chip may begin more of them itself.
+bool is_refused(Model& machine) {
+  const Options& options = machine.options;
+  return options.grants_fail || (options.schedule && machine.draws.drawn(4) == 0);
+}
+
 Response request(Core& x, int lane) {
-  const std::optional<Dim3> first = x.machine->dispatcher.cancel_cluster();
+  std::optional<Dim3> first;
+  if (!is_refused(*x.machine)) first = x.machine->dispatcher.cancel_cluster();
   if (first) return {first->x, first->y, first->z, cancelled};
   x.block->cancelled_nothing = true;
   x.block->cancelled_at = x.pc;

@@ -89,6 +89,9 @@ struct Options {
   // Each wait for an mbarrier's phase that finds it complete at once is answered no the first time,
   // as PTX allows (9.7.13.15.16).
   bool first_waits_fail = false;
+  // Each clusterlaunchcontrol.try_cancel is answered that nothing was cancelled, as when no cluster
+  // is left to begin (9.7.13.17): all of them begin themselves. A schedule draws who is told so.
+  bool grants_fail = false;
   // Use the handlers that every processor can run, even where there are faster ones; the results
   // are the same bits, which is what the tests use this for.
   bool plain_handlers = false;

@@ -21,7 +21,8 @@ bool is_bad(const Report& r) {
 }
 // A note of what chips keep and PTX does not promise.
 bool is_unpromised(const Report& r) {
-  return r.kind == "weak_order" || r.kind == "read_overtaken" || r.kind == "exit_in_flight";
+  return r.kind == "weak_order" || r.kind == "read_overtaken" || r.kind == "exit_in_flight" ||
+         r.kind == "pair_not_started";
 }
 
 bool same_bytes(const std::vector<Buffer>& a, const std::vector<Buffer>& b) {
@@ -49,11 +50,17 @@ bool uses_state(const ptx::Program& program) {
   return used;
 }
 
+// Does it ask for another cluster's work?
+bool asks_for_work(const ptx::Instruction& i) {
+  return i.op == ptx::Op::clusterlaunchcontrol &&
+         i.modifiers.launch_step() == ptx::LaunchStep::try_cancel;
+}
+
 // What an instruction answers or leaves may be otherwise in another order, though nothing that is
 // looked at says so. Empty: it may not.
 std::string varies(const ptx::Instruction& i) {
   const ptx::Modifiers& how = i.modifiers;
-  if (i.op == ptx::Op::clusterlaunchcontrol && how.has(ptx::Field::launch_step)) {
+  if (asks_for_work(i)) {
     return "which CTA cancels which is not tried otherwise: clusterlaunchcontrol";
   }
   if ((i.op == ptx::Op::cp && how.has(ptx::Field::reduction)) ||
@@ -106,6 +113,11 @@ void Proof::look_at_program() {
   const auto say = [&](const ptx::Instruction& i, std::string what) {
     reasons_.push_back(fmt::format("{} at {}", what, program.module->place(i.line)));
   };
+  if (std::any_of(program.code.begin(), program.code.end(), asks_for_work)) {
+    grants_work_ = true;
+    ways_.push_back({"--schedule refuse-grants", options_});
+    ways_.back().options.grants_fail = true;
+  }
   for (const ptx::Instruction& i : program.code) {
     const ptx::Operand* o = program.operands_of(i);
     for (std::uint32_t k = 0; k < i.count; ++k) {
@@ -179,8 +191,8 @@ void Proof::end_run(RunState state) {
       }
       if (!is_unpromised(r)) continue;
       std::string reason =
-          fmt::format("it relies on an order that chips keep and PTX does not promise ({} at {})",
-                      r.kind, place_text(r.site));
+          fmt::format("it relies on what chips do and PTX does not promise ({} at {})", r.kind,
+                      place_text(r.site));
       if (reasons_.empty() || reasons_.back() != reason) reasons_.push_back(std::move(reason));
     }
     for (const Reversal& r : log.reversals()) {
@@ -189,7 +201,7 @@ void Proof::end_run(RunState state) {
       };
       pairs_.push_back({r.kind, site(r.earlier), site(r.later)});
     }
-  } else if (log.trace() != trace_ && pairs_.empty()) {
+  } else if (log.trace() != trace_ && pairs_.empty() && !grants_work_) {
     searches_ = true;
     reasons_.push_back(
         fmt::format("{} its warps did other steps than in the default order",

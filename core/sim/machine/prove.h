@@ -6,7 +6,8 @@
 // with its steps in other places. That is told by what is ordered in the run, not by which order it
 // took; what it rests on beyond that is tried as well, in a few runs that differ as much as they
 // can: all waits that are asked for the first time answer no, everything in flight comes late,
-// seeds. Each must do what the first did, warp by warp, and leave the same bytes.
+// seeds; and where clusters take each other's work, that there is none to take. Each must do what
+// the first did, warp by warp, and leave the same bytes.
 //
 // Where two steps could change places, orders are searched for one that fails (core/sim/machine/
 // search.h), as long as there is time. Likewise where it is a seed's order that fails: one of few
@@ -78,6 +79,7 @@ class Proof {
   std::optional<Machine> machine_;
   std::optional<Search> search_;
   bool searches_ = false;
+  bool grants_work_ = false;  // by clusterlaunchcontrol: whose work a CTA does is drawn
   Verdict verdict_ = Verdict::running;
   std::uint64_t trace_ = 0, runs_ = 0, steps_ = 0;
   double orders_ = 0;

@@ -8,7 +8,7 @@
 namespace tilescope::sim {
 namespace {
 
-constexpr std::string_view refusing = "refuse-waits";
+constexpr std::string_view no_waits = "refuse-waits", no_grants = "refuse-grants";
 
 template <class T>
 std::optional<T> number(std::string_view text) {
@@ -59,16 +59,18 @@ Outcome<Schedule> parse_schedule(std::string_view text) {
     begin = end + 1;
     if (const auto seed = number<std::uint64_t>(part); seed && first) {
       out.seed = *seed;
-    } else if (part == refusing) {
+    } else if (part == no_waits) {
       out.refuses_waits = true;
+    } else if (part == no_grants) {
+      out.refuses_grants = true;
     } else if (const auto hold = parse_hold(part)) {
       out.holds.push_back(*hold);
     } else {
       return Error{ErrorKind::usage,
                    fmt::format("--schedule {}: '{}' is no order; there are a seed, as 7, warps "
                                "that are held back, as 0.4@1250 (CTA 0's warp 4, when it has "
-                               "executed 1250 instructions), and refuse-waits, with commas between "
-                               "them, or a file that has these.",
+                               "executed 1250 instructions), refuse-waits and refuse-grants, with "
+                               "commas between them, or a file that has these.",
                                text, part),
                    ""};
     }
@@ -78,13 +80,15 @@ Outcome<Schedule> parse_schedule(std::string_view text) {
 
 std::string schedule_text(const Schedule& schedule) {
   std::string out;
-  const bool other = schedule.refuses_waits || !schedule.holds.empty();
-  if (schedule.seed || !other) out = fmt::to_string(schedule.seed);
-  if (schedule.refuses_waits) out += fmt::format("{}{}", out.empty() ? "" : ",", refusing);
-  for (const Hold& h : schedule.holds) {
-    out += fmt::format("{}{}.{}@{}", out.empty() ? "" : ",", h.block, h.warp, h.at);
-  }
-  return out;
+  const auto add = [&](std::string_view word) {
+    out += out.empty() ? "" : ",";
+    out += word;
+  };
+  if (schedule.seed) add(fmt::to_string(schedule.seed));
+  if (schedule.refuses_waits) add(no_waits);
+  if (schedule.refuses_grants) add(no_grants);
+  for (const Hold& h : schedule.holds) add(fmt::format("{}.{}@{}", h.block, h.warp, h.at));
+  return out.empty() ? "0" : out;
 }
 
 }  // namespace tilescope::sim
