@@ -43,7 +43,7 @@ __device__ inline void hgemm(const CUtensorMap& a, const CUtensorMap& b, const C
   constexpr int tile_m = 2 * Tile::m, tile_n = Tile::n;  // of the cluster
   const int rows = (m + tile_m - 1) / tile_m, columns = (n + tile_n - 1) / tile_n;
   const int thread = static_cast<int>(threadIdx.x), rank = cluster_rank();
-
+  meet_cluster();  // a pair allocates together: both blocks have begun (PTX ISA 9.7.16.7.1)
   if (thread < 32) {
     tcgen05::pair::allocate<Tile::columns>(shared.accumulator);
     tcgen05::pair::relinquish();

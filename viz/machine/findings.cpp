@@ -67,6 +67,7 @@ constexpr std::array findings = {
     Finding{"tmem_race", "A race in TMEM"},
     Finding{"tcgen05_fence", "An unfenced TMEM access"},
     Finding{"generic_for_shared", "A generic address where one of shared memory is meant"},
+    Finding{"pair_not_started", "TMEM for a pair whose other CTA may not have begun"},
     Finding{"tmem_order", "Two tcgen05 operations that nothing orders"},
     Finding{"mma_order", "Two MMAs that nothing orders", ViewName::tmem},
     Finding{"mma_columns", "M 128 with N not a multiple of 16"},

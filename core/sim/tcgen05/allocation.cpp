@@ -149,9 +149,26 @@ Flow take_promise(Core& x, Block& peer, u32 columns, u64 offset) {
   return Flow::next;
 }
 
+// "The issuing warp must make sure that peer CTA is launched" (PTX ISA 9.7.16.7.1). The CTAs of a
+// cluster are resident together on chips, and CUTLASS's tutorials go by that.
+void look_for_start(Core& x, const Block& peer) {
+  if (x.block->heard >> peer.rank & 1) return;
+  x.reports->note(x, 0, "pair_not_started", x.pc, [&] {
+    Report r;
+    r.sentence = fmt::format(
+        "this warp allocates TMEM for a pair of CTAs, and nothing says that CTA {} of the cluster, "
+        "the other one, has begun: chips start both together, PTX leaves it to the kernel",
+        peer.rank);
+    r.expected = "a barrier.cluster before tcgen05.alloc.cta_group::2 (PTX ISA 9.7.16.7.1)";
+    r.found = "none yet, nor an arrival from it";
+    return r;
+  });
+}
+
 Flow allocate_in_pair(Core& x, u32 columns, u64 offset) {
   Block* peer = find_peer(x, 0, "tcgen05.alloc");
   if (!peer) return Flow::fault;
+  look_for_start(x, *peer);
   TensorUnit& unit = x.block->tensor;
   if (waits_for_peer(x, *peer, !unit.promised.empty())) return Flow::yield;
   if (!unit.promised.empty()) {

@@ -65,6 +65,7 @@ def hgemm_v10(M, N, K):
         T.ptx.fence.mbarrier_init.release.cluster()
         # exercise]
 
+        T.cuda.cluster_sync()  # a pair allocates together: both CTAs have begun
         if (group == 0) & (warp == 0):
             T.ptx.tcgen05.alloc.cta_group__2.sync.aligned.shared__cta.b32(T.address_of(tmem_at), T.uint32(512))
         T.ptx.tcgen05.fence__before_thread_sync()
