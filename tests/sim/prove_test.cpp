@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "tests/sim/program.h"
 
@@ -330,6 +332,47 @@ TEST(Proof, ShowsNothingOfWhoReadsAClock) {
   ASSERT_FALSE(proof.reasons().empty());
   EXPECT_NE(proof.reasons()[0].find("it reads %clock at test.ptx:"), std::string::npos)
       << proof.reasons()[0];
+}
+
+// A grid of 32 CTAs of which 6 have room: how many took another one's work is in OUT[32].
+TEST(Proof, ThatThereIsNoWorkToTakeIsTriedToo) {
+  const test::SimProgram program =
+      test::read_program(TILESCOPE_TESTS_DIR "/programs/launch_control.ptx");
+  Options options;
+  options.resident_blocks = program.resident;
+  Outcome<Proof> proof = Proof::begin(program.job, options);
+  ASSERT_TRUE(proof.ok());
+  while (proof->verdict() == Verdict::running && !proof->searches()) {
+    ASSERT_TRUE(proof->advance(50'000).ok());
+  }
+  proof->stop();
+  EXPECT_EQ(proof->verdict(), Verdict::open);
+  const std::vector<std::string>& why = proof->reasons();
+  EXPECT_EQ(
+      std::count_if(why.begin(), why.end(),
+                    [](const std::string& w) { return w.find("clusterlaunchcontrol") != w.npos; }),
+      1);
+  EXPECT_NE(
+      std::find(why.begin(), why.end(), "the result is another one with --schedule refuse-grants"),
+      why.end());
+}
+
+TEST(Proof, WhoIsToldThatThereIsNoWorkLeavesItToTheOthers) {
+  const test::SimProgram program =
+      test::read_program(TILESCOPE_TESTS_DIR "/programs/launch_control.ptx");
+  Options options;
+  options.resident_blocks = program.resident;
+  options.grants_fail = true;
+  Outcome<Machine> machine = Machine::load(program.job, options);
+  ASSERT_TRUE(machine.ok());
+  while (machine->run(1'000'000) == RunState::running) {
+  }
+  EXPECT_TRUE(machine->reports().empty());
+  std::vector<std::uint32_t> expected(34, 1), out(34);
+  expected[32] = expected[33] = 0;
+  ASSERT_EQ(machine->buffers()[0].bytes.size(), 34 * sizeof(std::uint32_t));
+  std::memcpy(out.data(), machine->buffers()[0].bytes.data(), 34 * sizeof(std::uint32_t));
+  EXPECT_EQ(out, expected);
 }
 
 }  // namespace
