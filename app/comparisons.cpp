@@ -39,6 +39,7 @@ Outcome<std::vector<Compared>> expectations(const PreparedRun& run, std::size_t 
 
 PendingReference::PendingReference(const PreparedRun& run, std::uint64_t threads)
     : run_(run),
+      threads_(static_cast<unsigned>((threads + 1) / 2)),
       result_(std::async(threads > 1 ? std::launch::async : std::launch::deferred,
                          [this] { return calculate(); })) {}
 
@@ -47,7 +48,7 @@ PendingReference::~PendingReference() {
 }
 
 Outcome<Buffer> PendingReference::calculate() const {
-  return expected_output(run_, [this] { return !given_up_ && !interrupted(); });
+  return expected_output(run_, {[this] { return !given_up_ && !interrupted(); }, threads_});
 }
 
 Outcome<Buffer> PendingReference::take() {

@@ -41,6 +41,7 @@ class PendingReference {
   Outcome<Buffer> calculate() const;
 
   const PreparedRun& run_;
+  const unsigned threads_;  // half of them: the simulator has the same ones
   std::atomic<bool> given_up_{false};
   std::future<Outcome<Buffer>> result_;
 };

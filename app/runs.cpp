@@ -385,8 +385,8 @@ Outcome<PreparedRun> prepare_launch(const std::string& ptx, const std::string& l
   return run;
 }
 
-Outcome<Buffer> expected_output(const PreparedRun& run, const KeepOn& keep_on) {
-  Outcome<std::vector<Buffer>> outputs = run.entry->reference(run.job, run.fit, keep_on);
+Outcome<Buffer> expected_output(const PreparedRun& run, const Effort& effort) {
+  Outcome<std::vector<Buffer>> outputs = run.entry->reference(run.job, run.fit, effort);
   if (!outputs) return outputs.error();
   return std::move(outputs->front());
 }

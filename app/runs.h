@@ -97,8 +97,7 @@ Outcome<PreparedRun> prepare_launch(const std::string& ptx, const std::string& l
                                     const std::vector<std::string>& linked = {});
 
 // What a catalog kernel's output should be; independent of the kernel and of the device.
-// `keep_on` is asked now and then.
-Outcome<Buffer> expected_output(const PreparedRun& run, const KeepOn& keep_on = {});
+Outcome<Buffer> expected_output(const PreparedRun& run, const Effort& effort = {});
 
 // What an output's file says that it should be; nothing where none is named.
 Outcome<std::optional<Buffer>> wanted_from_file(const PreparedRun& run, const Output& output);

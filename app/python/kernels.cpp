@@ -115,7 +115,7 @@ std::vector<Difference> compared(const PreparedRun& run, std::vector<Expected> e
     std::vector<Difference> out;
     for (Expected& each : expected) {
       if (!each.want) {
-        Outcome<Buffer> want = expected_output(run, keep_on);
+        Outcome<Buffer> want = expected_output(run, {keep_on});
         if (!want) return want.error();
         each.want = std::move(*want);
       }

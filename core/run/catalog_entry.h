@@ -95,6 +95,10 @@ struct NamedLayout {
 
 // Asked now and then by long work: no, and it gives up.
 using KeepOn = std::function<bool()>;
+struct Effort {
+  KeepOn keep_on{};
+  unsigned threads = 1;  // at most
+};
 
 // Warps of a CTA that do the same work, in the words of core/profile: "copies in", "MMAs".
 struct WarpRole {
@@ -139,7 +143,7 @@ struct CatalogEntry {
   std::function<std::vector<Argument>(const Fit&)> arguments;
   std::function<std::vector<NamedLayout>(const Fit&, const Variant&)> layouts;
   // The outputs, in the order of the tensors, from the job's inputs.
-  std::function<Outcome<std::vector<Buffer>>(const Job&, const Fit&, const KeepOn&)> reference;
+  std::function<Outcome<std::vector<Buffer>>(const Job&, const Fit&, const Effort&)> reference;
 };
 
 constexpr std::int64_t usual_processors = 148;  // of a B200

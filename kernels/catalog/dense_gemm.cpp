@@ -414,14 +414,14 @@ std::vector<NamedLayout> layouts(const Fit& fit, const Variant&) {
           {"b_tile", tile(b), "B's tile in shared memory"}};
 }
 
-Outcome<std::vector<Buffer>> reference_of(const Job& job, const Fit& fit, const KeepOn& keep_on) {
+Outcome<std::vector<Buffer>> reference_of(const Job& job, const Fit& fit, const Effort& effort) {
   const Problem p = problem_of(fit);
   const Sizes& s = fit.sizes;
   const Operand &a = p.exchanged ? p.b : p.a, &b = p.exchanged ? p.a : p.b;
   reference::DenseProblem problem{
       s.m, s.n, s.k, s.l, a.across, b.across, p.exchanged, a.type == "tf32", p.alpha, p.beta};
   Outcome<Buffer> product =
-      reference::dense(job.buffers[0], job.buffers[1], job.buffers[2], problem, keep_on);
+      reference::dense(job.buffers[0], job.buffers[1], job.buffers[2], problem, effort);
   if (!product) return product.error();
   return std::vector<Buffer>{std::move(*product)};
 }

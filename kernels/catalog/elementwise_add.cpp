@@ -77,7 +77,7 @@ std::vector<NamedLayout> layouts(const Sizes& s, const Variant& variant) {
        "(tile down, tile across) to the number of its CTA: along the rows, as memory lies"}};
 }
 
-Outcome<std::vector<Buffer>> reference_of(const Job& job, const Fit&, const KeepOn&) {
+Outcome<std::vector<Buffer>> reference_of(const Job& job, const Fit&, const Effort&) {
   Outcome<Buffer> sum = reference::add(job.buffers[0], job.buffers[1]);
   if (!sum) return sum.error();
   return std::vector<Buffer>{std::move(*sum)};

@@ -47,8 +47,8 @@ std::vector<NamedLayout> matrices(const Sizes& s) {
           {"C", matrix(s.m, s.n), "C in global memory"}};
 }
 
-Outcome<std::vector<Buffer>> reference_of(const Job& job, const Fit&, const KeepOn& keep_on) {
-  Outcome<Buffer> product = reference::matmul(job.buffers[0], job.buffers[1], keep_on);
+Outcome<std::vector<Buffer>> reference_of(const Job& job, const Fit&, const Effort& effort) {
+  Outcome<Buffer> product = reference::matmul(job.buffers[0], job.buffers[1], effort);
   if (!product) return product.error();
   return std::vector<Buffer>{std::move(*product)};
 }

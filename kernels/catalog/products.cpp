@@ -10,8 +10,8 @@ namespace {
 // The kernels count in int. They round sizes up to whole tiles and look two tiles ahead along K.
 constexpr std::int64_t most = (std::int64_t{1} << 31) - 128;
 
-Outcome<std::vector<Buffer>> reference_of(const Job& job, const Fit&, const KeepOn& keep_on) {
-  Outcome<Buffer> product = reference::gemm(job.buffers[0], job.buffers[1], keep_on);
+Outcome<std::vector<Buffer>> reference_of(const Job& job, const Fit&, const Effort& effort) {
+  Outcome<Buffer> product = reference::gemm(job.buffers[0], job.buffers[1], effort);
   if (!product) return product.error();
   return std::vector<Buffer>{std::move(*product)};
 }

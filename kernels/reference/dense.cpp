@@ -47,7 +47,7 @@ double kept_finite(DType type, double value) {
 }  // namespace
 
 Outcome<Buffer> dense(const Buffer& a, const Buffer& b, const Buffer& c, const DenseProblem& p,
-                      const KeepOn& keep_on) {
+                      const Effort& effort) {
   if (!has(a, p.l * p.m * p.k) || !has(b, p.l * p.n * p.k) || !has(c, p.l * p.m * p.n)) {
     return Error{ErrorKind::mismatch,
                  fmt::format("{} {}, {} {} and {} {} are no product of m = {}, n = {}, k = {}, "
@@ -63,14 +63,16 @@ Outcome<Buffer> dense(const Buffer& a, const Buffer& b, const Buffer& c, const D
   for (std::size_t batch = 0; batch < static_cast<std::size_t>(p.l); ++batch) {
     const std::vector<double> left = operand(a, batch, m, k, p.a_across, p.tf32);
     const std::vector<double> right = operand(b, batch, n, k, p.b_across, p.tf32);
-    const auto put = [&](std::size_t row, std::size_t column, double sum) {
-      const std::size_t at =
-          (batch * m * n + (p.c_across ? column * m + row : row * n + column)) * width;
-      double value = p.alpha * sum;
-      if (p.beta != 0) value += p.beta * load_element(c.dtype, &c.bytes[at]);
-      store_element(c.dtype, &out.bytes[at], kept_finite(c.dtype, value));
+    const auto put = [&](std::size_t row, const double* sums) {
+      for (std::size_t column = 0; column < n; ++column) {
+        const std::size_t at =
+            (batch * m * n + (p.c_across ? column * m + row : row * n + column)) * width;
+        double value = p.alpha * sums[column];
+        if (p.beta != 0) value += p.beta * load_element(c.dtype, &c.bytes[at]);
+        store_element(c.dtype, &out.bytes[at], kept_finite(c.dtype, value));
+      }
     };
-    if (!for_each_product(left, right, m, n, k, keep_on, put)) return given_up();
+    if (!for_each_row(left, right, m, n, k, effort, put)) return given_up();
   }
   return out;
 }

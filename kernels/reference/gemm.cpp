@@ -20,17 +20,19 @@ std::vector<double> values(const Buffer& matrix) {
 // left (m,k) times right (n,k), transposed.
 Outcome<Buffer> product(const std::vector<double>& left, const std::vector<double>& right,
                         DType type, std::size_t m, std::size_t n, std::size_t k,
-                        const KeepOn& keep_on) {
+                        const Effort& effort) {
   const std::size_t width = bytes_of(type);
   Buffer out{"reference",
              type,
              {static_cast<std::int64_t>(m), static_cast<std::int64_t>(n)},
              std::vector<std::byte>(m * n * width),
              false};
-  const auto put = [&](std::size_t row, std::size_t column, double sum) {
-    store_element(type, &out.bytes[(row * n + column) * width], sum);
+  const auto put = [&](std::size_t row, const double* sums) {
+    for (std::size_t j = 0; j < n; ++j) {
+      store_element(type, &out.bytes[(row * n + j) * width], sums[j]);
+    }
   };
-  if (!for_each_product(left, right, m, n, k, keep_on, put)) return given_up();
+  if (!for_each_row(left, right, m, n, k, effort, put)) return given_up();
   return out;
 }
 
@@ -50,7 +52,7 @@ Error do_not_fit(const Buffer& a, const Buffer& b, std::string_view rule) {
 
 }  // namespace
 
-Outcome<Buffer> gemm(const Buffer& a, const Buffer& b, const KeepOn& keep_on) {
+Outcome<Buffer> gemm(const Buffer& a, const Buffer& b, const Effort& effort) {
   if (!fit_together(a, b, 1)) {
     return do_not_fit(a, b,
                       "the product of (m, k) and the transpose of (n, k) needs two matrices of one "
@@ -58,10 +60,10 @@ Outcome<Buffer> gemm(const Buffer& a, const Buffer& b, const KeepOn& keep_on) {
   }
   return product(values(a), values(b), a.dtype, static_cast<std::size_t>(a.shape[0]),
                  static_cast<std::size_t>(b.shape[0]), static_cast<std::size_t>(a.shape[1]),
-                 keep_on);
+                 effort);
 }
 
-Outcome<Buffer> matmul(const Buffer& a, const Buffer& b, const KeepOn& keep_on) {
+Outcome<Buffer> matmul(const Buffer& a, const Buffer& b, const Effort& effort) {
   if (!fit_together(a, b, 0)) {
     return do_not_fit(
         a, b,
@@ -75,7 +77,7 @@ Outcome<Buffer> matmul(const Buffer& a, const Buffer& b, const KeepOn& keep_on) 
   for (std::size_t p = 0; p < k; ++p) {
     for (std::size_t j = 0; j < n; ++j) columns[j * k + p] = rows[p * n + j];
   }
-  return product(values(a), columns, a.dtype, m, n, k, keep_on);
+  return product(values(a), columns, a.dtype, m, n, k, effort);
 }
 
 }  // namespace tilescope::reference

@@ -23,10 +23,11 @@ Outcome<Buffer> add(const Buffer& a, const Buffer& b);
 // them errs by at most k units in the 53rd bit of the largest partial sum, far below what f16
 // holds. Refused: matrices of different types, or whose rows have different lengths.
 // `keep_on` is asked every few rows: where it says no, the product is given up (interrupted).
-Outcome<Buffer> gemm(const Buffer& a, const Buffer& b, const KeepOn& keep_on = {});
+// By OpenBLAS, where it is there (products.h).
+Outcome<Buffer> gemm(const Buffer& a, const Buffer& b, const Effort& effort = {});
 
 // a (m,k) * b (k,n): the same, for a right matrix that is not transposed.
-Outcome<Buffer> matmul(const Buffer& a, const Buffer& b, const KeepOn& keep_on = {});
+Outcome<Buffer> matmul(const Buffer& a, const Buffer& b, const Effort& effort = {});
 
 // alpha a (l,m,k) * b (l,n,k)^T + beta c (l,m,n), rounded once to c's type and in its shape.
 // Where an operand lies across, its last two extents are exchanged in memory: (l,k,m), (l,k,n),
@@ -39,6 +40,6 @@ struct DenseProblem {
 };
 // Refused: tensors that have not as many elements as the problem says.
 Outcome<Buffer> dense(const Buffer& a, const Buffer& b, const Buffer& c,
-                      const DenseProblem& problem, const KeepOn& keep_on = {});
+                      const DenseProblem& problem, const Effort& effort = {});
 
 }  // namespace tilescope::reference

@@ -2,10 +2,15 @@
 // which warps go on; and what they are compared with.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <string>
+#include <vector>
 
 #include "core/diff/diff.h"
 #include "core/sim/machine/machine.h"
+#include "kernels/reference/products.h"
 #include "kernels/reference/reference.h"
 #include "tests/kernels/shipped.h"
 
@@ -126,6 +131,80 @@ TEST(Reference, MatmulIsTheSumOfProducts) {
   }
   EXPECT_NE(reference::matmul(b, b).error().sentence.find("as many columns in the first"),
             std::string::npos);
+}
+
+using reference::Loops;
+
+// Numbers of an f32 whose sums are rounded, so that another order gives other bits.
+std::vector<double> thirds(std::size_t count, int from) {
+  std::vector<double> out(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    out[i] = static_cast<float>((static_cast<int>(i % 1009) * 37 + from) % 211 - 105) / 3;
+  }
+  return out;
+}
+
+TEST(Products, OfAllLoopsAreTheSumsAndOursTheSameBits) {
+  struct Sizes {
+    std::size_t m, n, k;
+  };
+  for (const Sizes& z : {Sizes{1, 1, 1}, Sizes{5, 3, 7}, Sizes{131, 70, 261}, Sizes{64, 130, 512},
+                         Sizes{259, 5, 9}, Sizes{2, 2, 0}}) {
+    const std::vector<double> left = thirds(z.m * z.k, 1), right = thirds(z.n * z.k, 50);
+    std::vector<double> first;
+    for (const Loops loops : {Loops::narrow, Loops::avx2, Loops::avx512, Loops::openblas}) {
+      if (!reference::are_there(loops)) continue;
+      for (const unsigned threads : {1u, 3u}) {
+        std::vector<double> sums(z.m * z.n, -1);
+        ASSERT_TRUE(reference::for_each_row(
+            left, right, z.m, z.n, z.k, {{}, threads},
+            [&](std::size_t row, const double* of_row) {
+              std::copy(of_row, of_row + z.n,
+                        sums.begin() + static_cast<std::ptrdiff_t>(row * z.n));
+            },
+            loops));
+        for (std::size_t i = 0; i < z.m; ++i) {
+          for (std::size_t j = 0; j < z.n; ++j) {
+            double sum = 0;
+            for (std::size_t p = 0; p < z.k; ++p) sum += left[i * z.k + p] * right[j * z.k + p];
+            ASSERT_NEAR(sums[i * z.n + j], sum, 1e-9) << i << ", " << j;
+          }
+        }
+        if (loops == Loops::openblas) continue;
+        if (first.empty()) first = sums;
+        EXPECT_EQ(first, sums) << static_cast<int>(loops) << ", " << threads;
+      }
+    }
+  }
+}
+
+TEST(Products, InfinitiesAndNaNStay) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const std::vector<double> left = {infinity, 1, 0, 1}, right = {1, 2, infinity, 0};  // 2 x 2
+  for (const Loops loops : {Loops::narrow, Loops::avx2, Loops::avx512, Loops::openblas}) {
+    if (!reference::are_there(loops)) continue;
+    std::vector<double> sums(4);
+    ASSERT_TRUE(reference::for_each_row(
+        left, right, 2, 2, 2, {},
+        [&](std::size_t row, const double* of_row) {
+          std::copy(of_row, of_row + 2, sums.begin() + static_cast<std::ptrdiff_t>(row * 2));
+        },
+        loops));
+    EXPECT_EQ(sums[0], infinity);
+    EXPECT_EQ(sums[1], infinity);
+    EXPECT_EQ(sums[2], 2);
+    EXPECT_TRUE(std::isnan(sums[3])) << static_cast<int>(loops);
+  }
+}
+
+TEST(Products, AreGivenUpWhenNobodyWantsThem) {
+  const std::vector<double> all = thirds(1000 * 8, 3);
+  int asked = 0, rows = 0;
+  const Effort effort{[&] { return ++asked < 3; }, 1};
+  EXPECT_FALSE(reference::for_each_row(all, all, 1000, 1000, 8, effort,
+                                       [&](std::size_t, const double*) { ++rows; }));
+  EXPECT_EQ(asked, 3);
+  EXPECT_LT(rows, 1000);
 }
 
 }  // namespace
