@@ -70,13 +70,10 @@ bool is_refused(Model& machine) {
   return options.grants_fail || (options.schedule && machine.draws.drawn(4) == 0);
 }
 
-Response request(Core& x, int lane) {
+Response request(Model& machine) {
   std::optional<Dim3> first;
-  if (!is_refused(*x.machine)) first = x.machine->dispatcher.cancel_cluster();
+  if (!is_refused(machine)) first = machine.dispatcher.cancel_cluster();
   if (first) return {first->x, first->y, first->z, cancelled};
-  x.block->cancelled_nothing = true;
-  x.block->cancelled_at = x.pc;
-  x.block->cancelled_by = x.warp->index * 32 + static_cast<u32>(lane);
   return {0, 0, 0, nothing_left};
 }
 
@@ -93,7 +90,7 @@ bool ask_one(Core& x, const Code& c, int lane) {
     return false;
   }
   look_for_failure(x, lane);
-  const Response response = request(x, lane);
+  const Response response = request(*x.machine);
   const bool everywhere = how.has(Field::multicast_all);
   for (u32 rank = 0; rank < x.machine->cluster_size; ++rank) {
     if (!everywhere && rank != x.block->rank) continue;
@@ -138,6 +135,11 @@ void note_zeros(Core& x, int lane) {
 bool read_response(Core& x, const Code& c, int lane, Response& out) {
   std::memcpy(out.data(), lane_array<std::byte>(x, c.b) + lane * int{response_bytes},
               response_bytes);
+  if (out[3] == nothing_left && !x.block->cancelled_nothing) {
+    x.block->cancelled_nothing = true;
+    x.block->cancelled_at = x.pc;
+    x.block->cancelled_by = x.warp->index * 32 + static_cast<u32>(lane);
+  }
   if (out[3] == cancelled || out[3] == nothing_left) return true;
   if (out == Response{}) {
     note_zeros(x, lane);

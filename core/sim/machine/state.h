@@ -208,8 +208,8 @@ struct Block {
   std::vector<Warpgroup> warpgroups;  // from the first wgmma on
   RegisterPool registers_free;
   std::uint32_t processor = 0;  // that it is resident on
-  // The try_cancel that found nothing left to cancel, and its thread
-  // (core/sim/machine/launch_control.cpp).
+  // Who first read a response that says that nothing was cancelled
+  // (core/sim/handlers/launch_control.cpp).
   bool cancelled_nothing = false;
   std::uint32_t cancelled_at = 0, cancelled_by = 0;
   std::uint64_t timed_out_at = 0;  // meetings and changes when its waits last timed out
