@@ -252,9 +252,9 @@ void recording(benchmark::State& state, const std::string& kernel, std::int64_t 
     options.clocked = clocked;
     if (clocked) options.times = device->times;
     if (records) options.recorder = &recorder;
-    sim::Machine machine = *sim::Machine::load(*job, options);
+    Outcome<sim::Machine> machine = sim::Machine::load(*job, options);  // a copy would not record
     const auto start = std::chrono::steady_clock::now();
-    while (machine.run(1 << 20) == RunState::running) {
+    while (machine->run(1 << 20) == RunState::running) {
     }
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   };
