@@ -13,38 +13,47 @@ constexpr std::size_t buckets = 256;
 
 }  // namespace
 
-Level1::Level1(std::uint64_t bytes) : sets_(bytes / line_bytes / ways) {
-  lines_.resize(sets_ * ways);
+Level1::Set::Set() {
+  for (std::size_t w = 0; w < ways; ++w) of[w] = {no_line, 0, ways - 1 - w};
 }
 
-Level1::Line* Level1::find(std::uint64_t line) {
-  Line* set = lines_.data() + line % sets_ * ways;
-  for (std::size_t w = 0; w < ways; ++w) {
-    if (set[w].number == line) return set + w;
-  }
-  return nullptr;
+std::size_t Level1::Set::find(std::uint64_t line) const {
+  std::size_t way = 0;
+  while (way < ways && of[way].number != line) ++way;
+  return way;
 }
+
+void Level1::Set::use(std::size_t way) {
+  const std::uint64_t before = of[way].age;
+  for (Way& w : of) w.age += w.age < before;
+  of[way].age = 0;
+}
+
+Level1::Level1(std::uint64_t bytes) : sets_(bytes / line_bytes / ways) {}
 
 std::uint32_t Level1::fetch(std::uint64_t line, std::uint32_t sectors, double*& arrives) {
   arrives = nullptr;
-  if (sets_ == 0) return 0;
-  Line* found = find(line);
-  if (!found) {
-    Line* set = lines_.data() + line % sets_ * ways;
-    found = std::min_element(set, set + ways,
-                             [](const Line& a, const Line& b) { return a.used < b.used; });
-    *found = {line, 0, 0, 0};
+  if (sets_.empty()) return 0;
+  Set& set = set_of(line);
+  std::size_t way = set.find(line);
+  if (way == ways) {
+    way = 0;
+    while (set.of[way].age != ways - 1) ++way;
+    set.of[way].number = line;
+    set.of[way].sectors = 0;
+    set.arrives[way] = 0;
   }
-  found->used = ++now_;
-  arrives = &found->arrives;
-  const std::uint32_t there = found->sectors & sectors;
-  found->sectors |= sectors;
+  set.use(way);
+  arrives = &set.arrives[way];
+  const auto there = static_cast<std::uint32_t>(set.of[way].sectors & sectors);
+  set.of[way].sectors |= sectors;
   return there;
 }
 
 void Level1::drop(std::uint64_t line, std::uint32_t sectors) {
-  if (sets_ == 0) return;
-  if (Line* found = find(line)) found->sectors &= ~sectors;
+  if (sets_.empty()) return;
+  Set& set = set_of(line);
+  if (const std::size_t way = set.find(line); way != ways) set.of[way].sectors &= ~sectors;
 }
 
 void Level2::add(std::uint64_t base, std::uint64_t bytes, bool warm) {

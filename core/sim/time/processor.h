@@ -29,15 +29,21 @@ class Level1 {
 
  private:
   static constexpr std::size_t ways = 4;
-  struct Line {
-    std::uint64_t number = ~std::uint64_t{0};
-    std::uint32_t sectors = 0, used = 0;
-    double arrives = 0;
+  // In one line of the processor's caches. Of each way: the number of its line, the sectors of it
+  // that are there, and how many other ways have been used since.
+  struct alignas(64) Set {
+    struct Way {
+      std::uint64_t number : 58, sectors : 4, age : 2;
+    };
+    static constexpr std::uint64_t no_line = (std::uint64_t{1} << 58) - 1;
+    std::array<Way, ways> of;
+    std::array<double, ways> arrives{};
+    Set();
+    std::size_t find(std::uint64_t line) const;  // `ways`: it is not there
+    void use(std::size_t way);
   };
-  Line* find(std::uint64_t line);
-  std::vector<Line> lines_;
-  std::size_t sets_ = 0;
-  std::uint32_t now_ = 0;
+  Set& set_of(std::uint64_t line) { return sets_[line % sets_.size()]; }
+  std::vector<Set> sets_;
 };
 
 // L2, of all SMs: a line is there until as many others have come since it was last used.
