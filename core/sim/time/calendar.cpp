@@ -6,16 +6,15 @@ namespace tilescope::sim {
 
 Calendar::Calendar(double rate, double width, std::size_t buckets)
     : rate_(rate),
-      width_(width),
-      per_cycle_(1 / width),
       each_(rate > 0 ? 1 / rate : 0),
-      count_(static_cast<std::int64_t>(buckets)),
+      width_(static_cast<float>(width)),
+      per_cycle_(static_cast<float>(1 / width)),
       room_(rate > 0 ? buckets : 0, static_cast<float>(rate * width)) {}
 
 void Calendar::reach(std::int64_t bucket) {
-  const std::int64_t first = bucket - count_ + 1;
+  const std::int64_t first = bucket - count() + 1;
   const auto whole = static_cast<float>(rate_ * width_);
-  if (first - first_ >= count_) {
+  if (first - first_ >= count()) {
     std::fill(room_.begin(), room_.end(), whole);
     first_ = first;
   }
@@ -26,7 +25,7 @@ double Calendar::take_later(double time, double amount) {
   std::int64_t bucket = std::max(static_cast<std::int64_t>(time * per_cycle_), first_);
   double start = std::max(time, static_cast<double>(bucket) * width_);
   for (;; ++bucket, start = static_cast<double>(bucket) * width_) {
-    if (bucket >= first_ + count_) reach(bucket);
+    if (bucket >= first_ + count()) reach(bucket);
     float& room = room_[place(bucket)];
     if (room <= 0) continue;
     const double end = static_cast<double>(bucket + 1) * width_;

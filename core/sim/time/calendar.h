@@ -11,10 +11,11 @@
 
 namespace tilescope::sim {
 
-class Calendar {
+class alignas(64) Calendar {
  public:
   Calendar() = default;
-  // `rate`: what is done in a cycle; 0: there is no limit. `width`: cycles of a bucket.
+  // `rate`: what is done in a cycle; 0: there is no limit. `width`: cycles of a bucket. Like the
+  // number of buckets it is a power of two.
   Calendar(double rate, double width, std::size_t buckets);
 
   // Takes `amount`, from `time` on as early as there is room: when the last of it is done.
@@ -23,7 +24,7 @@ class Calendar {
     taken_ += amount;
     const auto bucket = static_cast<std::int64_t>(time * per_cycle_);
     const double end = static_cast<double>(bucket + 1) * width_, done = time + amount * each_;
-    if (bucket >= first_ && bucket - first_ < count_ && done <= end) {
+    if (bucket >= first_ && bucket - first_ < count() && done <= end) {
       float& room = room_[place(bucket)];
       if (static_cast<double>(room) >= amount) {
         room -= static_cast<float>(amount);
@@ -39,16 +40,18 @@ class Calendar {
 
  private:
   std::size_t place(std::int64_t bucket) const {
-    return static_cast<std::size_t>(bucket & (count_ - 1));
+    return static_cast<std::size_t>(bucket) & (room_.size() - 1);
   }
+  std::int64_t count() const { return static_cast<std::int64_t>(room_.size()); }
   double take_later(double time, double amount);  // over several buckets
   void reach(std::int64_t bucket);                // forgets what is too far behind it
 
-  double rate_ = 0, width_ = 1, per_cycle_ = 1, taken_ = 0;
-  double each_ = 0;         // cycles of one
-  std::int64_t first_ = 0;  // bucket that can still be asked for
-  std::int64_t count_ = 1;  // buckets: a power of two
-  std::vector<float> room_;
+  // All of it in one line of the processor's caches.
+  double rate_ = 0, each_ = 0;       // each_: cycles of one
+  float width_ = 1, per_cycle_ = 1;  // powers of two
+  double taken_ = 0;
+  std::int64_t first_ = 0;   // bucket that can still be asked for
+  std::vector<float> room_;  // of each bucket: as many as a power of two
 };
 
 }  // namespace tilescope::sim
