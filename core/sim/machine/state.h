@@ -119,24 +119,17 @@ struct Visited {
   Mask executed = 0, kept_out = 0;
 };
 
+// What each turn needs stands first (as in WarpTime).
 struct Warp {
   std::uint32_t index = 0;  // in its block
-  CallStack calls;
-  Copies copies;
-  Pace pace;
   Mask live = 0;
-  std::uint32_t registers = 0;         // of a thread (setmaxnreg); 0: not known
-  std::uint32_t register_changes = 0;  // how often it has set them
-  // barrier.cluster: lanes that have arrived in the round that is open, and those whose round is
-  // complete and who have not waited for it yet.
-  Mask cluster_arrived = 0, cluster_passed = 0;
-  std::uint32_t cluster_arrivals = 0, cluster_waits = 0;  // that its first lane has executed
   std::vector<Split> splits;
-  std::vector<Visited> visited;  // of at most most_visited instructions: the first that it came to
-  static constexpr std::size_t most_visited = 128;
   // The split whose turn it is, or -1: kept here so that a run does not depend on how it is cut
   // into calls.
   std::int32_t current = -1;
+  // Registers with at least one undefined byte in a lane, and `undecided`: while there are none,
+  // instructions run without looking for undefined values.
+  std::uint32_t undefined_registers = 0;
   std::uint64_t executed = 0;                 // instructions
   std::uint64_t held_at = ~std::uint64_t{0};  // of them: the next of Options::holds
   // The last of Scheduler::meeting_points(), and what was complete then.
@@ -145,11 +138,20 @@ struct Warp {
   bool fair = false;             // chosen because it waited longest, not because it is behind
   std::uint64_t turn_left = 0;   // instructions of the current split's turn
   std::uint64_t unfair_for = 0;  // instructions since the longest waiting one was chosen
-  // Registers with at least one undefined byte in a lane, and `undecided`: while there are none,
-  // instructions run without looking for undefined values.
-  std::uint32_t undefined_registers = 0;
+  Pace pace;
   std::vector<Undecided> undecided;
   Origin origin;
+
+  CallStack calls;
+  Copies copies;
+  std::uint32_t registers = 0;         // of a thread (setmaxnreg); 0: not known
+  std::uint32_t register_changes = 0;  // how often it has set them
+  // barrier.cluster: lanes that have arrived in the round that is open, and those whose round is
+  // complete and who have not waited for it yet.
+  Mask cluster_arrived = 0, cluster_passed = 0;
+  std::uint32_t cluster_arrivals = 0, cluster_waits = 0;  // that its first lane has executed
+  std::vector<Visited> visited;  // of at most most_visited instructions: the first that it came to
+  static constexpr std::size_t most_visited = 128;
 };
 
 // One of a block's 16 barriers (PTX ISA 9.7.13.1).
@@ -186,13 +188,19 @@ struct Slowness {
 struct Block {
   std::uint64_t number = 0;  // x + y * grid.x + z * grid.x * grid.y
   Dim3 index;
-  std::uint32_t rank = 0;                     // in its cluster
-  bool ended = false;                         // all have exited, and others of its cluster have not
+  std::uint32_t rank = 0;       // in its cluster
+  std::uint32_t processor = 0;  // that it is resident on
+  std::uint32_t live_threads = 0;
+  bool ended = false;  // all have exited, and others of its cluster have not
+  std::vector<Warp> warps;
+  RegisterFile registers;                 // of all warps
+  std::vector<std::uint32_t> predicates;  // masks, likewise
+  BlockTime time;                         // with a clock
+  Flight flight;
+
   std::uint32_t heard = 0;                    // ranks that are known to have begun, a bit each
   Token cluster_arriving, cluster_completed;  // of barrier.cluster, as in Mbarrier
-  std::vector<Warp> warps;
-  std::uint32_t live_threads = 0;
-  std::uint32_t next_warp = 0;  // whose turn it is
+  std::uint32_t next_warp = 0;                // whose turn it is
   std::uint64_t warp_turn_left = 0;
   std::uint64_t turn_ran = 0;  // instructions of that turn so far
   std::uint32_t idle = 0;      // turns in a row in which nothing ran
@@ -202,12 +210,10 @@ struct Block {
   BlockOrder order;
   Mbarriers mbarriers;
   std::uint64_t signals = 0;  // that came to them: how often anybody did something to one
-  Flight flight;
   SharedTiles tiles;
   TensorUnit tensor;
   std::vector<Warpgroup> warpgroups;  // from the first wgmma on
   RegisterPool registers_free;
-  std::uint32_t processor = 0;  // that it is resident on
   // Who first read a response that says that nothing was cancelled
   // (core/sim/handlers/launch_control.cpp).
   bool cancelled_nothing = false;
@@ -215,14 +221,10 @@ struct Block {
   std::uint64_t timed_out_at = 0;  // meetings and changes when its waits last timed out
   std::uint32_t time_outs = 0;     // since something last changed
 
-  RegisterFile registers;                     // of all warps
-  std::vector<std::uint32_t> predicates;      // masks, likewise
   std::vector<std::uint8_t> undefined;        // a byte for each byte of `registers`; empty until
                                               // the first undefined value
   std::vector<std::uint8_t> undefined_units;  // of each 64 bytes of `registers`: any?
   std::vector<std::uint32_t> undefined_predicates;
-
-  BlockTime time;  // with a clock
 
   Region shared;  // static, then dynamic
   Region local;   // thread after thread

@@ -32,6 +32,7 @@ struct RecordedCopies {
   std::vector<std::pair<std::uint32_t, EventId>> groups;
 };
 
+// What each turn needs stands first, as the warps of a chip do not fit into a cache together.
 struct WarpTime {
   double slot = 0;  // when its next instruction may be issued
   // Of the current straight run: when the last instruction to be issued was, which one, and what it
@@ -40,28 +41,30 @@ struct WarpTime {
   double late_step = 0;  // by how much it was later than those before
   std::uint32_t late_pc = 0;
   Stall late_stall = Stall::none;
-  std::vector<double> ready;  // by slot of the scoreboard: when the value is there
-  std::vector<Stall> why;     // and what brings it
+  std::uint8_t scheduler = 0;  // that issues its instructions
+  std::vector<double> ready;   // by slot of the scoreboard: when the value is there
+  std::vector<Stall> why;      // and what brings it
   // Registers that loads from memory will fill, of instructions that wait for them while others go
   // first: until when, and how many.
   std::vector<std::pair<double, std::uint32_t>> held;
-  double loads = 0, stores = 0;                          // when its tcgen05.ld and .st are done
-  double written = 0;                                    // when what it stored can be seen
-  std::vector<std::pair<std::uint32_t, double>> copies;  // groups of cp.async: when they are done
-  double open_copies = 0;                                // those of no group yet
-  RecordedCopies recorded_copies;
+  double written = 0;  // when what it stored can be seen
+
+  // Recorded as one run until it waits.
+  TrackId track = 0;
+  EventId run = no_event;
+  std::uint32_t last_pc = 0;
+  std::uint64_t run_instructions = 0;
+  std::array<std::uint32_t, static_cast<std::size_t>(Stall::count_)> run_stalled{};  // cycles
 
   bool waits = false;
   double since = 0;
   Standing standing;
 
-  // Recorded as one run until it waits.
-  TrackId track = 0;
-  EventId run = no_event;
-  double run_began = 0;
-  std::uint32_t run_pc = 0, last_pc = 0;
-  std::uint64_t run_instructions = 0;
-  std::array<std::uint32_t, static_cast<std::size_t>(Stall::count_)> run_stalled{};  // cycles
+  double loads = 0, stores = 0;                          // when its tcgen05.ld and .st are done
+  std::vector<std::pair<std::uint32_t, double>> copies;  // groups of cp.async: when they are done
+  double open_copies = 0;                                // those of no group yet
+  RecordedCopies recorded_copies;
+
   void stall_in_run(Stall stall, double cycles) {
     run_stalled[static_cast<std::size_t>(stall)] += static_cast<std::uint32_t>(cycles);
   }

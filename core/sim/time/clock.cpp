@@ -142,11 +142,10 @@ double Clock::execute(Core& x, const Code& c, const Cost& cost, Mask m) {
     return begin;
   }
   Processor& p = processor_of(*x.block);
-  const std::size_t scheduler = (x.block->time.first_warp + x.warp->index) % schedulers_;
-  const double issued = p.issue[scheduler].take(begin, cost.slots) - cost.slots;
+  const double issued = p.issue[t.scheduler].take(begin, cost.slots) - cost.slots;
   double started = issued;
   if (cost.busy > 0) {
-    Calendar& executes = p.lanes[scheduler][static_cast<std::size_t>(cost.lanes)];
+    Calendar& executes = p.lanes[t.scheduler][static_cast<std::size_t>(cost.lanes)];
     started = std::max(issued, executes.take(issued, cost.busy) - cost.busy);
   }
   LineCounters& count = *counters(x.pc);

@@ -77,6 +77,10 @@ class Clock {
   void catch_up(Core& x, WarpTime& t);
   // The warp waits for what the instruction at x.pc reads.
   void await_operands(Core& x, const Cost& cost, WarpTime& t);
+  // That the warp of this number among those of an SM belongs to.
+  std::uint32_t scheduler_of(std::uint32_t warp) const {
+    return warp % static_cast<std::uint32_t>(schedulers_);
+  }
 
   // ---- operations ----
   // One is about to be in flight in `block`, issued now: when its moments come.
@@ -104,9 +108,8 @@ class Clock {
  private:
   void look_at_power();
   Processor& processor_of(const Block& block) {
-    const std::uint32_t p = block.processor % static_cast<std::uint32_t>(processors_.size());
-    if (!used_[p]) make_processor(p);
-    return processors_[p];
+    if (!used_[block.processor]) make_processor(block.processor);
+    return processors_[block.processor];
   }
   void make_processor(std::uint32_t number);
 
@@ -149,7 +152,7 @@ class Clock {
   std::vector<Processor> processors_;
   std::uint64_t level1_bytes_ = 0;
   std::uint32_t spare_registers_ = 0;  // of a thread, beside those that are alive together
-  std::vector<bool> used_;
+  std::vector<std::uint8_t> used_;     // has it had a block?
   std::size_t schedulers_ = Processor::most_schedulers;
   // The slice of L2 that has this line, as atomics occupy it.
   Calendar& slice_of(std::uint64_t line);

@@ -64,7 +64,9 @@ void Recording::start_time(Block& block) {
     block.time.order = model_->clock->begun++;
     block.time.first_warp =
         static_cast<u32>(block.time.order / model_->options.processors * block.warps.size());
+    u32 number = block.time.first_warp;
     for (WarpTime& t : block.time.warps) {
+      t.scheduler = static_cast<std::uint8_t>(model_->clock->scheduler_of(number++));
       t.ready.assign(model_->clock->costs().scoreboard, 0);
       t.why.assign(model_->clock->costs().scoreboard, Stall::none);
     }
