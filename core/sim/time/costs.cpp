@@ -247,9 +247,9 @@ ProductType product_of_kind(MmaKind kind) {
 
 class Coster {
  public:
-  Coster(const ptx::Program& program, const DeviceTimes& times) : p_(program), t_(times) {
-    out_.scoreboard = p_.register_bytes / grain + 4 + p_.predicate_count;
-    predicates_ = p_.register_bytes / grain + 4;
+  Coster(const ptx::Program& program, const DeviceTimes& times)
+      : p_(program), t_(times), predicates_(p_.register_bytes / grain + 4) {
+    slot_of_.assign(predicates_ + p_.predicate_count, unused);
   }
 
   Costs run() {
@@ -265,6 +265,7 @@ class Coster {
 
  private:
   static constexpr std::uint32_t grain = 64;  // bytes of the register file
+  static constexpr std::uint16_t unused = 0xffff;
 
   Cost cost(const Instruction& i) const {
     Cost c;
@@ -419,16 +420,21 @@ class Coster {
 
   // ---- registers ----
 
-  void add(std::uint32_t reg, bool predicate, std::vector<std::uint16_t>& to) const {
+  void add(std::uint32_t reg, bool predicate, std::vector<std::uint16_t>& to) {
     if (reg == ptx::no_register) return;
     const std::uint32_t place = p_.registers[reg].place;
     if (place == ptx::no_register) return;
-    const std::uint32_t slot = predicate ? predicates_ + place : place / grain;
-    to.push_back(static_cast<std::uint16_t>(std::min<std::uint32_t>(slot, 0xffff)));
+    // Only those that something uses have a slot: so few lines of memory hold a warp's.
+    std::uint16_t& slot = slot_of_[predicate ? predicates_ + place : place / grain];
+    if (slot == unused) {
+      slot = static_cast<std::uint16_t>(std::min<std::uint32_t>(out_.scoreboard, unused - 1));
+      out_.scoreboard = slot + 1u;
+    }
+    to.push_back(slot);
   }
 
   void add(const Operand& o, std::vector<std::uint16_t>& reads,
-           std::vector<std::uint16_t>& writes) const {
+           std::vector<std::uint16_t>& writes) {
     std::vector<std::uint16_t>& to = o.written ? writes : reads;
     switch (o.kind) {
       case Operand::Kind::reg:
@@ -462,7 +468,8 @@ class Coster {
 
   const ptx::Program& p_;
   const DeviceTimes& t_;
-  std::uint32_t predicates_ = 0;
+  std::uint32_t predicates_ = 0;        // where they begin among the places
+  std::vector<std::uint16_t> slot_of_;  // of the scoreboard, by place
   Costs out_;
 };
 

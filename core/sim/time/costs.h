@@ -68,7 +68,7 @@ struct Cost {
 struct Costs {
   std::vector<Cost> of;              // by instruction
   std::vector<std::uint16_t> slots;  // of the scoreboard
-  std::uint32_t scoreboard = 0;      // slots: registers, then predicates
+  std::uint32_t scoreboard = 0;      // how many slots there are, of registers and predicates
 };
 
 // What the instruction has tensor cores multiply.
