@@ -87,6 +87,9 @@ class Scheduler {
   // time/clocked.cpp
   RunState run_by_clock(std::uint64_t budget);
   double when_it_goes_on(const Block& block, const WarpTime& t) const;
+  double look_at(Block& block, Warp& warp);
+  void look_at_cluster(std::size_t number);
+  void note_cluster(std::size_t number);
   double find_turn(ClockTurn& turn);
   bool choose_turn();
   std::uint64_t simulated_blocks() const;  // of the grid: all, or some waves

@@ -347,6 +347,10 @@ std::string moved_base_text(const Core& x) {
 void columns_are_free(Model& machine, const Block& block) {
   for (Block& other : machine.blocks) {
     if (other.processor != block.processor) continue;
+    if (machine.clock) {
+      const auto number = static_cast<std::size_t>(&other - machine.blocks.data());
+      machine.clock->agenda.forget(number / machine.cluster_size);
+    }
     for (Warp& warp : other.warps) {
       for (Split& s : warp.splits) {
         if (s.wait == Wait::columns) s.wait = Wait::none;

@@ -43,6 +43,16 @@ double nanoseconds(const Core& x, Mask m) {
 
 }  // namespace
 
+void Agenda::fit(std::size_t clusters, std::size_t warps) {
+  warps_ = warps;
+  clusters_.resize(clusters);
+  slots_.resize(clusters * warps);
+}
+
+void Agenda::forget_all() {
+  for (Cluster& c : clusters_) c.known = false;
+}
+
 Clock::Clock(const DeviceTimes& times, const ptx::Program& program, u32 processors,
              u64 level1_bytes, u32 spare_registers, Recorder* recorder)
     : times_(std::make_shared<const DeviceTimes>(times)),

@@ -41,11 +41,42 @@ class Recorder;
 struct ClockTurn {
   static constexpr std::size_t none = ~std::size_t{0};
   bool goes_on = false;
-  bool ran = false;  // something has been executed in it
+  bool ran = false;   // something has been executed in it
+  bool alone = true;  // and concerned no other warp
   std::uint32_t rank = 0, warp = 0;
   std::size_t operation = none;  // of the block's flight; else it is the warp's turn
   double time = 0;
   double horizon = 0;  // when the next one would have its turn
+};
+
+// When the warps of each resident cluster can go on, so that not all are looked at for each turn:
+// only the one that had it, where no other was concerned (Cost::alone). What is forgotten is looked
+// at again, so that may be more than had to be.
+class Agenda {
+ public:
+  static constexpr std::uint32_t nobody = ~0u;
+  struct Cluster {
+    bool known = false;
+    bool in_flight = false;      // operations are
+    std::uint32_t ran = nobody;  // the warp to look at again, among those of the cluster
+    double earliest = 0;         // where it is settled: when its next turn is
+    bool is_settled() const { return known && ran == nobody; }
+  };
+
+  // There are so many clusters, each of so many warps.
+  void fit(std::size_t clusters, std::size_t warps);
+  void forget_all();
+  void forget(std::size_t cluster) {
+    if (cluster < clusters_.size()) clusters_[cluster].known = false;
+  }
+  Cluster& cluster(std::size_t number) { return clusters_[number]; }
+  // When each warp of a cluster can go on, block by block; infinity: it cannot.
+  double* slots(std::size_t number) { return slots_.data() + number * warps_; }
+
+ private:
+  std::size_t warps_ = 0;
+  std::vector<Cluster> clusters_;
+  std::vector<double> slots_;
 };
 
 // What works on an operation.
@@ -96,6 +127,7 @@ class Clock {
   void tell_pipes(Recorder& recorder) const;
 
   ClockTurn turn;
+  Agenda agenda;
   double window_end = 0;
   std::uint64_t begun = 0;        // blocks
   double start_at = 0;            // when the next cluster begins

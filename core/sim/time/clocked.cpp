@@ -60,6 +60,7 @@ struct Scheduler::ByClock {
     const Cost& cost = costs[x.pc];
     t.last_pc = x.pc;
     if (cost.ends) clock.catch_up(x, t);
+    clock.turn.alone = clock.turn.alone && cost.alone;
     if (cost.meets || t.slot > horizon + ahead) clock.turn.goes_on = false;
   }
   bool is_over() const { return !clock.turn.goes_on; }
@@ -154,10 +155,44 @@ double Scheduler::when_it_goes_on(const Block& block, const WarpTime& t) const {
   }
 }
 
+// When a warp can go on, which is looked at.
+double Scheduler::look_at(Block& block, Warp& warp) {
+  const bool ready = is_ready(warp);
+  watch_wait(block, warp, ready);
+  return ready ? block.time.warps[warp.index].slot : never;
+}
+
+// Brings the agenda of the current cluster up to date.
+void Scheduler::look_at_cluster(std::size_t number) {
+  Agenda::Cluster& cluster = model_->clock->agenda.cluster(number);
+  double* slot = model_->clock->agenda.slots(number);
+  Block* const blocks = &model_->blocks[number * model_->cluster_size];
+  const std::size_t warps = blocks->warps.size();
+  if (cluster.known) {
+    if (cluster.ran == Agenda::nobody) return;
+    Block& block = blocks[cluster.ran / warps];
+    slot[cluster.ran] = look_at(block, block.warps[cluster.ran % warps]);
+  } else {
+    cluster.in_flight = false;
+    for (u32 rank = 0; rank < model_->cluster_size; ++rank) {
+      Block& block = blocks[rank];
+      cluster.in_flight = cluster.in_flight || !block.flight.operations.empty();
+      for (Warp& warp : block.warps) *slot++ = block.ended ? never : look_at(block, warp);
+    }
+    cluster.known = true;
+  }
+  cluster.ran = Agenda::nobody;
+}
+
 // Of the current cluster, who is first, and how far it may go before the next one. Infinity where
 // nobody can go on.
 double Scheduler::find_turn(ClockTurn& turn) {
-  const std::size_t first = current_ / model_->cluster_size * model_->cluster_size;
+  const std::size_t number = current_ / model_->cluster_size;
+  const std::size_t first = number * model_->cluster_size;
+  look_at_cluster(number);
+  Agenda::Cluster& cluster = model_->clock->agenda.cluster(number);
+  const double* const slots = model_->clock->agenda.slots(number);
+  const auto warps = static_cast<u32>(model_->blocks[first].warps.size());
   double earliest = never, next = never;
   const auto offer = [&](double time, u32 rank, u32 warp, std::size_t operation) {
     if (time >= earliest) {
@@ -170,24 +205,22 @@ double Scheduler::find_turn(ClockTurn& turn) {
     turn.warp = warp;
     turn.operation = operation;
   };
-  for (u32 rank = 0; rank < model_->cluster_size; ++rank) {
-    Block& block = model_->blocks[first + rank];
+  const auto offer_operations = [&](u32 rank) {
+    const Block& block = model_->blocks[first + rank];
     const auto& operations = block.flight.operations;
     for (std::size_t i = 0; i < operations.size(); ++i) {
       const double time = next_moment(operations[i]);
       if (time < earliest && !model_->flights.is_held_up(block, operations[i]))
         offer(time, rank, 0, i);
     }
-    if (block.ended) continue;
-    for (Warp& warp : block.warps) {
-      const bool ready = is_ready(warp);
-      watch_wait(block, warp, ready);
-      if (!ready) continue;
-      offer(block.time.warps[warp.index].slot, rank, warp.index, ClockTurn::none);
-    }
+  };
+  for (u32 rank = 0; rank < model_->cluster_size; ++rank) {
+    if (cluster.in_flight) offer_operations(rank);
+    const double* const slot = slots + rank * warps;
+    for (u32 warp = 0; warp < warps; ++warp) offer(slot[warp], rank, warp, ClockTurn::none);
   }
   turn.horizon = next;
-  return earliest;
+  return cluster.earliest = earliest;
 }
 
 // A warp that may go on again, and was not looked at since, goes on as watch_wait() will say.
@@ -220,24 +253,32 @@ bool Scheduler::all_have_reached(double cycle) const {
 // The clusters have their turns one after the other, each up to the end of the window.
 bool Scheduler::choose_turn() {
   const double window = std::max(1.0, model_->options.clock_turn);
+  Clock& clock = *model_->clock;
+  const std::size_t clusters = model_->blocks.size() / model_->cluster_size;
   for (;;) {
     double earliest = never;
-    const std::size_t clusters = model_->blocks.size() / model_->cluster_size;
+    std::size_t number = current_ / model_->cluster_size;
     for (std::size_t tried = 0; tried < clusters; ++tried) {
-      const double time = find_turn(model_->clock->turn);
-      if (time < model_->clock->window_end) {
+      const Agenda::Cluster& cluster = clock.agenda.cluster(number);
+      double time = cluster.earliest;
+      if (!cluster.is_settled() || time < clock.window_end) {
+        current_ = number * model_->cluster_size;
+        time = find_turn(clock.turn);
+      }
+      if (time < clock.window_end) {
         // Nobody runs for ever, though he is alone.
-        model_->clock->turn.horizon = std::min(model_->clock->turn.horizon, time + window);
-        model_->clock->turn.goes_on = true;
-        model_->clock->turn.ran = false;
-        model_->clock->turn.time = time;
+        clock.turn.horizon = std::min(clock.turn.horizon, time + window);
+        clock.turn.goes_on = clock.turn.alone = true;
+        clock.turn.ran = false;
+        clock.turn.time = time;
         return true;
       }
       earliest = std::min(earliest, time);
-      current_ = (current_ / model_->cluster_size + 1) % clusters * model_->cluster_size;
+      number = number + 1 == clusters ? 0 : number + 1;
     }
+    current_ = number * model_->cluster_size;
     if (earliest == never) return false;
-    model_->clock->window_end = (std::floor(earliest / window) + 1) * window;
+    clock.window_end = (std::floor(earliest / window) + 1) * window;
   }
 }
 
@@ -247,6 +288,7 @@ bool Scheduler::bring_about_by_clock() {
   bool any = false;
   for (Block& block : model_->blocks)
     any = (!block.ended && model_->flights.time_out(block)) || any;
+  model_->clock->agenda.forget_all();
   if (any) return true;
   const auto stuck = std::find_if(model_->blocks.begin(), model_->blocks.end(),
                                   [](const Block& b) { return !b.ended && b.live_threads; });
@@ -314,10 +356,20 @@ bool Scheduler::end_block_by_clock(Block& block) {
   }
   model_->clock->start_at = end + model_->clock->times().block_start;
   end_block();
+  note_cluster(first / model_->cluster_size);
   return true;
 }
 
+// A cluster has begun in this place, or another one has come there, or none has.
+void Scheduler::note_cluster(std::size_t number) {
+  const u64 warps = (model_->launch.block.count() + 31) / 32;
+  Agenda& agenda = model_->clock->agenda;
+  agenda.fit(model_->blocks.size() / model_->cluster_size, model_->cluster_size * warps);
+  agenda.forget(number);
+}
+
 RunState Scheduler::run_by_clock(u64 budget) {
+  model_->clock->agenda.forget_all();
   while (model_->state == RunState::running) {
     model_->watcher.settle_stops();
     if (model_->stops.hit()) return RunState::stopped;
@@ -336,16 +388,19 @@ RunState Scheduler::run_by_clock(u64 budget) {
       model_->blocks.resize(at + model_->cluster_size);
       model_->clock->start_at = model_->clock->times().block_start;
       model_->dispatcher.start_cluster(at);
+      note_cluster(at / model_->cluster_size);
     }
     ClockTurn& turn = model_->clock->turn;
     if (!turn.goes_on && !choose_turn()) {
       if (!bring_about_by_clock()) break;
       continue;
     }
-    Block& block =
-        model_->blocks[current_ / model_->cluster_size * model_->cluster_size + turn.rank];
+    const std::size_t cluster = current_ / model_->cluster_size;
+    Block& block = model_->blocks[cluster * model_->cluster_size + turn.rank];
+    Agenda& agenda = model_->clock->agenda;
     if (turn.operation != ClockTurn::none) {
       turn.goes_on = false;
+      agenda.forget(cluster);
       model_->clock->set_now(turn.time);
       if (!model_->flights.advance(block, turn.operation)) break;
       continue;
@@ -354,6 +409,12 @@ RunState Scheduler::run_by_clock(u64 budget) {
     const u64 room = model_->stops.room(block, warp, model_->position(), model_->instructions);
     const ByClock way{*model_, *model_->clock, block.time.warps[warp.index]};
     const u64 ran = run_warp(block, warp, way, std::min(budget, room));
+    if (turn.alone) {
+      const auto warps = static_cast<u32>(block.warps.size());
+      agenda.cluster(cluster).ran = turn.rank * warps + turn.warp;
+    } else {
+      agenda.forget(cluster);
+    }
     warp.pace.instructions += ran;
     budget -= std::min(ran, budget);
     if (model_->state == RunState::fault) break;

@@ -160,6 +160,23 @@ bool meets_others(const Instruction& i) {
   }
 }
 
+// Does it concern its own warp only?
+bool is_alone(const Instruction& i) {
+  switch (i.unit) {
+    case Unit::integer:
+    case Unit::floating:
+    case Unit::convert:
+    case Unit::move:
+    case Unit::memory:
+    case Unit::matrix:
+      return !meets_others(i);
+    case Unit::control:
+      return i.op == Op::bra;
+    default:
+      return false;
+  }
+}
+
 bool is_relaxed(const Instruction& i) {
   const std::uint8_t word = i.modifiers[Field::order];
   return word && ptx::words_of(Field::order)[word - 1u] == "relaxed";
@@ -270,6 +287,7 @@ class Coster {
   Cost cost(const Instruction& i) const {
     Cost c;
     c.meets = meets_others(i) || reads_clock(i);
+    c.alone = is_alone(i);
     const Made made = made_of(i);
     const PipeTimes& pipe = pipe_of(t_, made.lanes);
     c.lanes = made.lanes;

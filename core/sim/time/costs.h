@@ -50,6 +50,7 @@ struct Cost {
   Lanes lanes = Lanes::none;
   Stall stall = Stall::dependency;  // of the waiters for its result
   bool meets = false;               // it matters when others see it executed
+  bool alone = false;               // no other warp goes on by it, or has to wait
   bool ends = false;                // of a straight run: nothing after it may begin before it
   std::uint8_t reads = 0;           // slots of the scoreboard, from `first` on
   std::uint16_t writes = 0;         // those after them
