@@ -17,14 +17,14 @@ using base::lane_array;
 using Addresses = std::array<std::uint64_t, lanes>;
 
 void find_addresses(const Core& x, const Code& c, Reference from, bool narrow, Addresses& out) {
-  for (std::size_t l = 0; l < lanes; ++l) {
-    out[l] = c.immediate;
-    if (from == nothing) continue;
-    if (narrow) {
-      out[l] = lane_array<std::uint32_t>(x, from)[l] + static_cast<std::uint32_t>(c.immediate);
-    } else {
-      out[l] += lane_array<std::uint64_t>(x, from)[l];
-    }
+  const std::uint64_t by = c.immediate;
+  if (from == nothing) return out.fill(by);
+  if (narrow) {
+    const auto* at = lane_array<std::uint32_t>(x, from);
+    for (std::size_t l = 0; l < lanes; ++l) out[l] = at[l] + static_cast<std::uint32_t>(by);
+  } else {
+    const auto* at = lane_array<std::uint64_t>(x, from);
+    for (std::size_t l = 0; l < lanes; ++l) out[l] = at[l] + by;
   }
 }
 
@@ -127,7 +127,7 @@ double Clock::access_shared(Core& x, const Cost& cost, const std::uint64_t* at, 
   LineCounters& count = *counters(x.pc);
   count.wavefronts += passes;
   count.ideal_wavefronts += ideal;
-  count.shared_bytes += std::uint64_t{bytes} * static_cast<std::uint32_t>(__builtin_popcount(m));
+  count.shared_bytes += std::uint64_t{bytes} * count_lanes(m);
   const std::uint64_t first = at[__builtin_ctz(m)] & (ptx::window_bytes - 1);
   const bool remote = first - x.window >= x.block->shared.size();
   const double sent = p.load_store.take(issued, passes);
@@ -161,7 +161,7 @@ double Clock::access_global(Core& x, const Cost& cost, const std::uint64_t* at, 
   find_sectors(at, m, cost.bytes, sectors);
   LineCounters& count = *counters(x.pc);
   count.sectors += sectors.count;
-  const auto asked = static_cast<std::uint32_t>(__builtin_popcount(m)) * cost.bytes;
+  const std::uint32_t on = count_lanes(m), asked = on * cost.bytes;
   count.ideal_sectors += std::min(sectors.ideal, sectors.count);
   const bool reads = !cost.writes_memory && !cost.atomic;
   std::bitset<128> partly;
@@ -169,8 +169,8 @@ double Clock::access_global(Core& x, const Cost& cost, const std::uint64_t* at, 
   // L1 takes so many lanes in a cycle, and a line at a time.
   const auto lines = static_cast<double>(sectors.lines());
   const double lanes_each = times_->l1_lanes > 0 ? times_->l1_lanes : lanes;
-  const double passes = std::max({lines, __builtin_popcount(m) / lanes_each,
-                                  times_->l1_bytes > 0 ? asked / times_->l1_bytes : 0});
+  const double passes =
+      std::max({lines, on / lanes_each, times_->l1_bytes > 0 ? asked / times_->l1_bytes : 0});
   double done = issued, behind = 0;
   WarpAccess access = access_of(cost, m, WarpAccess::Of::global, cost.bytes);
   double taken = issued;  // of what is written: when it was
@@ -189,14 +189,14 @@ double Clock::access_global(Core& x, const Cost& cost, const std::uint64_t* at, 
     } else {
       p.level1.drop(line, wanted);
     }
-    const auto missing = static_cast<std::uint64_t>(__builtin_popcount(wanted & ~there)) * 32;
+    const std::uint32_t missing = wanted & ~there;
     if (missing == 0) {
       // What another warp has asked for may still be on its way.
       done = std::max(done, std::max(sent, arrives ? *arrives : 0.0) + times_->l1_latency);
       continue;
     }
-    Fetched what{missing, 0, 0};
-    look_up(line, wanted & ~there, reads, sent, what);
+    Fetched what{static_cast<std::uint64_t>(__builtin_popcount(missing)) * 32, 0, 0};
+    look_up(line, missing, reads, sent, what);
     count.global_bytes += what.bytes;
     count.memory_bytes += what.missed;
     access.from_l2 += static_cast<std::uint32_t>(what.bytes);
@@ -290,7 +290,7 @@ double Clock::begin_copy(Core& x, const Code& c, const Cost& cost, Mask m, doubl
   Addresses from;
   find_addresses(x, c, c.a, c.narrow_address, from);
   const double brought = access_global(x, cost, from.data(), m, issued);
-  const double bytes = static_cast<double>(__builtin_popcount(m)) * cost.bytes;
+  const double bytes = static_cast<double>(count_lanes(m)) * cost.bytes;
   counters(x.pc)->shared_bytes += static_cast<std::uint64_t>(bytes);
   const double there = std::max(brought, processor_of(*x.block).shared.take(brought, bytes));
   t.open_copies = std::max(t.open_copies, there + times_->shared_latency);

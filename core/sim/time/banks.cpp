@@ -4,7 +4,7 @@
 
 namespace tilescope::sim {
 std::uint32_t ideal_wavefronts(std::uint32_t mask, std::uint32_t bytes) {
-  const auto all = static_cast<std::uint32_t>(__builtin_popcount(mask)) * std::max(bytes, 4u);
+  const auto all = count_lanes(mask) * std::max(bytes, 4u);
   return (all + 127) / 128;
 }
 
@@ -35,14 +35,11 @@ void find_sectors(const std::uint64_t* addresses, std::uint32_t mask, std::uint3
   out.count = 0;
   if (mask == ~0u) {
     // All lanes side by side, or at one place: most accesses are.
-    const std::uint64_t first = addresses[0];
-    std::uint64_t apart = 0, elsewhere = 0;
-    for (std::uint64_t l = 0; l < 32; ++l) {
-      apart |= addresses[l] ^ (first + l * bytes);
-      elsewhere |= addresses[l] ^ first;
-    }
-    if (!apart || !elsewhere) {
-      const std::uint64_t all = apart ? bytes : 32 * std::uint64_t{bytes};
+    const std::uint64_t first = addresses[0], step = addresses[31] == first ? 0 : bytes;
+    std::uint64_t elsewhere = 0;
+    for (std::uint64_t l = 0, at = first; l < 32; ++l, at += step) elsewhere |= addresses[l] ^ at;
+    if (!elsewhere) {
+      const std::uint64_t all = step ? 32 * step : bytes;
       for (std::uint64_t s = first / 32; s <= (first + all - 1) / 32; ++s) {
         out.number[out.count++] = s;
       }

@@ -11,6 +11,11 @@
 
 namespace tilescope::sim {
 
+// How many lanes a mask has; most have all.
+inline std::uint32_t count_lanes(std::uint32_t mask) {
+  return mask == ~0u ? 32 : static_cast<std::uint32_t>(__builtin_popcount(mask));
+}
+
 // Wavefronts that lanes of `mask` would take whose `bytes` bytes lay side by side.
 std::uint32_t ideal_wavefronts(std::uint32_t mask, std::uint32_t bytes);
 

@@ -8,6 +8,7 @@
 #include "core/record/recorder.h"
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/machine/model.h"
+#include "core/sim/time/banks.h"
 
 namespace tilescope::sim {
 namespace {
@@ -160,7 +161,7 @@ double Clock::execute(Core& x, const Code& c, const Cost& cost, Mask m) {
   }
   LineCounters& count = *counters(x.pc);
   ++count.issued;
-  count.lanes += static_cast<u64>(__builtin_popcount(m));
+  count.lanes += count_lanes(m);
   ++t.run_instructions;
   // Where the slots are taken, or its lanes, those behind it are late too.
   if (begin == t.slot) {
