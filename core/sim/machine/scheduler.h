@@ -91,6 +91,7 @@ class Scheduler {
   void look_at_cluster(std::size_t number);
   void note_cluster(std::size_t number);
   double find_turn(ClockTurn& turn);
+  void fetch_ahead(std::size_t number) const;
   bool choose_turn();
   std::uint64_t simulated_blocks() const;  // of the grid: all, or some waves
   void end_sample();

@@ -35,6 +35,11 @@ class alignas(64) Calendar {
     }
     return take_later(time, amount);
   }
+  // Where take() looks first, to be fetched.
+  const void* place_of(double time) const {
+    if (room_.empty()) return nullptr;
+    return &room_[place(static_cast<std::int64_t>(time * per_cycle_))];
+  }
   double taken() const { return taken_; }  // in all
   double rate() const { return rate_; }
 

@@ -103,6 +103,25 @@ void Clock::await_operands(Core& x, const Cost& cost, WarpTime& t) {
   catch_up(x, t);
 }
 
+void Clock::fetch_units(const Block& block, u32 warp) const {
+  const Processor& p = processors_[block.processor];
+  const u32 scheduler = scheduler_of(block.time.first_warp + warp);
+  __builtin_prefetch(&p.issue[scheduler]);
+  __builtin_prefetch(&p.load_store);
+  __builtin_prefetch(&p.lanes[scheduler][static_cast<std::size_t>(Lanes::integer)]);
+  __builtin_prefetch(&p.lanes[scheduler][static_cast<std::size_t>(Lanes::floating)]);
+}
+
+void Clock::fetch_room(const Block& block, u32 warp) const {
+  const Processor& p = processors_[block.processor];
+  const WarpTime& t = block.time.warps[warp];
+  const auto& lanes = p.lanes[t.scheduler];
+  __builtin_prefetch(p.issue[t.scheduler].place_of(t.slot));
+  __builtin_prefetch(p.load_store.place_of(t.slot));
+  __builtin_prefetch(lanes[static_cast<std::size_t>(Lanes::integer)].place_of(t.slot));
+  __builtin_prefetch(lanes[static_cast<std::size_t>(Lanes::floating)].place_of(t.slot));
+}
+
 // An assembler has what is loaded in one straight run come together, as far as there are registers
 // for it: `begin` is when the instruction at x.pc has what it reads, and later ones go before it.
 void Clock::hold_registers(const Core& x, const Cost& cost, WarpTime& t, double begin) {

@@ -108,6 +108,10 @@ class Clock {
   void catch_up(Core& x, WarpTime& t);
   // The warp waits for what the instruction at x.pc reads.
   void await_operands(Core& x, const Cost& cost, WarpTime& t);
+  // A warp will have a turn soon: the units of its SM that its next instructions are likely to take
+  // come into the processor's caches; then, where in each of them.
+  void fetch_units(const Block& block, std::uint32_t warp) const;
+  void fetch_room(const Block& block, std::uint32_t warp) const;
   // That the warp of this number among those of an SM belongs to.
   std::uint32_t scheduler_of(std::uint32_t warp) const {
     return warp % static_cast<std::uint32_t>(schedulers_);

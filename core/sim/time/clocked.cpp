@@ -250,6 +250,42 @@ bool Scheduler::all_have_reached(double cycle) const {
   return count > 0;
 }
 
+// The warps of all SMs do not fit into the processor's caches, and have their turns one after the
+// other: what those of the next clusters need is fetched while this one has its own. First a block,
+// then its warps and units, then what these point to. (Not registers: they are too many.)
+void Scheduler::fetch_ahead(std::size_t number) const {
+  constexpr std::size_t few = 64;  // of these all stays in the caches
+  const std::size_t clusters = model_->blocks.size() / model_->cluster_size;
+  if (clusters < few) return;
+  const auto fetch = [](const void* what, std::size_t bytes) {
+    for (std::size_t at = 0; at < bytes; at += 64)
+      __builtin_prefetch(static_cast<const std::byte*>(what) + at);
+  };
+  const auto of_next = [&](std::size_t by, const auto& warp) {
+    const std::size_t which = (number + by) % clusters;
+    const double* slot = model_->clock->agenda.slots(which);
+    for (u32 rank = 0; rank < model_->cluster_size; ++rank) {
+      const Block& block = model_->blocks[which * model_->cluster_size + rank];
+      for (u32 w = 0; w < block.warps.size(); ++w) {
+        if (*slot++ < model_->clock->window_end) warp(block, w);
+      }
+    }
+  };
+  fetch(&model_->blocks[(number + 3) % clusters * model_->cluster_size], 256);
+  of_next(2, [&](const Block& block, u32 w) {
+    fetch(&block.warps[w], 128);
+    fetch(&block.time.warps[w], 256);
+    model_->clock->fetch_units(block, w);
+  });
+  of_next(1, [&](const Block& block, u32 w) {
+    const WarpTime& t = block.time.warps[w];
+    fetch(block.warps[w].splits.data(), sizeof(Split));
+    fetch(t.ready.data(), t.ready.size() * sizeof(double));
+    fetch(t.why.data(), t.why.size());
+    model_->clock->fetch_room(block, w);
+  });
+}
+
 // The clusters have their turns one after the other, each up to the end of the window.
 bool Scheduler::choose_turn() {
   const double window = std::max(1.0, model_->options.clock_turn);
@@ -261,6 +297,7 @@ bool Scheduler::choose_turn() {
     for (std::size_t tried = 0; tried < clusters; ++tried) {
       const Agenda::Cluster& cluster = clock.agenda.cluster(number);
       double time = cluster.earliest;
+      if (tried) fetch_ahead(number);
       if (!cluster.is_settled() || time < clock.window_end) {
         current_ = number * model_->cluster_size;
         time = find_turn(clock.turn);
