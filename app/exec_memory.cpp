@@ -360,6 +360,7 @@ namespace {
 struct MapType {
   DType dtype;
   MapPacking packing = MapPacking::none;
+  MapFloat floats = MapFloat::f32;
 };
 // CUtensorMapDataType, from 0.
 constexpr MapType map_types[] = {{DType::u8},
@@ -372,9 +373,9 @@ constexpr MapType map_types[] = {{DType::u8},
                                  {DType::f32},
                                  {DType::f64},
                                  {DType::bf16},
-                                 {DType::f32},
-                                 {DType::f32},
-                                 {DType::f32},
+                                 {DType::f32, MapPacking::none, MapFloat::f32_ftz},
+                                 {DType::f32, MapPacking::none, MapFloat::tf32},
+                                 {DType::f32, MapPacking::none, MapFloat::tf32_ftz},
                                  {DType::u8, MapPacking::b4x16},
                                  {DType::u8, MapPacking::b4x16_p64},
                                  {DType::u8, MapPacking::b6x16_p32}};
@@ -386,6 +387,7 @@ std::optional<MapFields> fields_of(const wire::TensorMap& how) {
   out.address = how.address;
   out.dtype = map_types[how.type].dtype;
   out.packing = map_types[how.type].packing;
+  out.floats = map_types[how.type].floats;
   out.rank = how.rank;
   out.interleave = static_cast<MapInterleave>(how.interleave);
   out.swizzle = static_cast<MapSwizzle>(how.swizzle);

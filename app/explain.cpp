@@ -282,14 +282,16 @@ Outcome<Map> map_of_arguments(const Options& options) {
   MapFields& m = out.fields;
   const auto dtype = dtype_named(options.dtype);
   const auto packing = packing_named(options.dtype);
-  if (!dtype && !packing) {
+  const auto floats = map_float_named(options.dtype);
+  if (!dtype && !packing && !floats) {
     return usage(
         fmt::format("--dtype {} is no type: f16, bf16, f32, e4m3, u8 and the like are, and "
-                    "b4x16, b4x16_p64, b6x16_p32.",
+                    "f32_ftz, tf32, tf32_ftz, b4x16, b4x16_p64, b6x16_p32.",
                     options.dtype));
   }
-  m.dtype = packing ? DType::u8 : *dtype;
+  m.dtype = packing ? DType::u8 : dtype.value_or(DType::f32);
   m.packing = packing.value_or(MapPacking::none);
+  m.floats = floats.value_or(MapFloat::f32);
   const auto swizzle = swizzle_named(options.swizzle);
   if (!swizzle) {
     return usage(
@@ -384,8 +386,6 @@ Outcome<Map> map_of_bytes(const std::string& text) {
   out.fields = driver->fields;
   constexpr std::string_view promotions[] = {"none", "64 bytes", "128 bytes", "256 bytes"};
   out.more.emplace_back("L2 promotion", promotions[static_cast<std::size_t>(driver->promotion)]);
-  if (driver->as_tf32) out.more.emplace_back("rounded", "to tf32");
-  if (driver->flushes) out.more.emplace_back("denormals", "flushed to 0");
   return out;
 }
 
@@ -446,6 +446,9 @@ int explain_map(const Options& options, Terminal& terminal) {
   constexpr std::string_view leaves[] = {"none", "16 bytes", "32 bytes"};
   rows.emplace_back("interleave", leaves[static_cast<std::size_t>(m.interleave)]);
   rows.emplace_back("swizzle", std::string(name_of(m.swizzle)));
+  if (rounds(m.floats))
+    rows.emplace_back("rounded", "to tf32, where it is copied to shared memory");
+  if (flushes(m.floats)) rows.emplace_back("denormals", "taken for 0 in sums");
   rows.emplace_back("outside", m.nan_fill ? "NaN" : "zeros");
   rows.insert(rows.end(), map->more.begin(), map->more.end());
   rows.emplace_back(

@@ -68,15 +68,17 @@ struct Im2col {
 };
 
 DType type_of(const HostArray& array, const std::string& name) {
-  const std::optional<DType> type = name.empty() ? array.dtype() : dtype_named(name);
+  const std::optional<DType> type = name.empty()            ? array.dtype()
+                                    : map_float_named(name) ? DType::f32
+                                                            : dtype_named(name);
   if (type && bytes_of(*type) == array.element_bytes()) return *type;
   if (type) {
     refuse(fmt::format("dtype=\"{}\" has {} bytes, and elements of {} have {}.", name,
                        bytes_of(*type), array.text(), array.element_bytes()));
   }
   refuse(fmt::format(
-      "dtype=\"{}\" of an array of {}: f16, bf16, f32, f64, e4m3, e5m2, u8, i8, u16, i16, "
-      "u32, i32, u64 or i64 is needed.",
+      "dtype=\"{}\" of an array of {}: f16, bf16, f32, tf32, f32_ftz, tf32_ftz, f64, e4m3, e5m2, "
+      "u8, i8, u16, i16, u32, i32, u64 or i64 is needed.",
       name, array.text()));
 }
 
@@ -89,6 +91,7 @@ ArrayMap map_of(nb::object array, nb::handle box, nb::handle dims, nb::handle st
   ArrayMap out{std::move(array), {}};
   constexpr std::int64_t most = INT64_MAX;
   out.how.dtype = type_of(*host, dtype);
+  out.how.floats = map_float_named(dtype).value_or(MapFloat::f32);
   out.how.box = numbers_in<std::uint32_t>(box, "box", UINT32_MAX);
   out.how.dims = numbers_in<std::uint64_t>(dims, "dims", most);
   out.how.strides = numbers_in<std::uint64_t>(strides, "strides", most);
@@ -161,7 +164,9 @@ void define_tensor_map(nb::module_& module) {
           "on; dims and "
           "strides\nare the array's own where they are left out. dtype: f16, bf16, e4m3... where "
           "the array's own "
-          "says less.\nswizzle: none, 32B, 64B, 128B. oob: what is outside, zero or nan.\n"
+          "says less; tf32 rounds what is copied to shared memory, f32_ftz and tf32_ftz take "
+          "denormals for 0 in sums.\nswizzle: none, 32B, 64B, 128B. oob: what is outside, zero or "
+          "nan.\n"
           "packing: of elements of 4 or 6 bits, b4x16, b4x16_p64 or b6x16_p32: dtype is u8, and "
           "dims count elements.\n"
           "lower, upper, channels, pixels: in place of box, for im2col.\n"

@@ -512,10 +512,12 @@ class LaunchParser {
     only_of_tensor_map(toml_, *given, map_of);
     TensorMap map;
     map.buffer = named_buffer(*given, map_of).value_or(0);
-    const std::optional<MapPacking> packing =
-        packing_named((*given)["dtype"].value_or(std::string_view{}));
-    if (packing) map.packing = *packing;
-    if (given->contains("dtype") && !packing) map.dtype = dtype(*given, map_of);
+    const std::string_view type = (*given)["dtype"].value_or(std::string_view{});
+    const std::optional<MapPacking> packing = packing_named(type);
+    const std::optional<MapFloat> floats = map_float_named(type);
+    map.packing = packing.value_or(MapPacking::none);
+    map.floats = floats.value_or(MapFloat::f32);
+    if (given->contains("dtype") && !packing && !floats) map.dtype = dtype(*given, map_of);
     read_tensor_map(toml_, *given, map_of, map);
     const toml::table& sized = given->contains("size") ? *given : table;
     const std::int64_t size =

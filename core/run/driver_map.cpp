@@ -46,8 +46,10 @@ std::optional<DriverMap> decode_driver_map(const std::array<std::byte, map_bytes
   m.rank = rank;
   if (get(1, 7, 4) == 11) m.packing = MapPacking::b4x16;
   if (get(1, 7, 4) == 12) m.packing = MapPacking::b4x16_p64;
-  out.flushes = get(1, 7, 4) == 8;
-  out.as_tf32 = get(1, 16, 1);
+  const bool ftz = get(1, 7, 4) == 8;
+  m.floats = get(1, 16, 1) ? (ftz ? MapFloat::tf32_ftz : MapFloat::tf32)
+             : ftz         ? MapFloat::f32_ftz
+                           : MapFloat::f32;
   out.promotion = static_cast<L2Promotion>(get(1, 17, 2));
   m.interleave = static_cast<MapInterleave>(get(1, 11, 2));
   m.swizzle = static_cast<MapSwizzle>(get(1, 13, 2));

@@ -38,7 +38,6 @@ enum class L2Promotion : std::uint8_t { none, bytes64, bytes128, bytes256 };
 struct DriverMap {
   MapFields fields;
   L2Promotion promotion = L2Promotion::none;
-  bool as_tf32 = false, flushes = false;  // of f32
 };
 
 // Nothing where a map made so has other bits.

@@ -180,6 +180,18 @@ std::optional<MapPacking> packing_named(std::string_view name) {
   return std::nullopt;
 }
 
+std::string_view name_of(MapFloat of) {
+  constexpr std::string_view names[] = {"f32", "f32_ftz", "tf32", "tf32_ftz"};
+  return names[static_cast<std::size_t>(of)];
+}
+
+std::optional<MapFloat> map_float_named(std::string_view name) {
+  for (const MapFloat f : {MapFloat::f32_ftz, MapFloat::tf32, MapFloat::tf32_ftz}) {
+    if (name_of(f) == name) return f;
+  }
+  return std::nullopt;
+}
+
 std::string_view name_of(MapSwizzle swizzle) {
   return swizzles[static_cast<std::size_t>(swizzle)];
 }
@@ -336,6 +348,8 @@ Outcome<MapFields> complete(const TensorMap& map, const Buffer& buffer, u64 addr
   out.nan_fill = map.nan_fill;
   out.packing = map.packing;
   if (out.packing != MapPacking::none) out.dtype = DType::u8;
+  out.floats = map.floats;
+  if (out.floats != MapFloat::f32) out.dtype = DType::f32;
   if (im2col) {
     PixelColumns& pixels = out.pixels.emplace();
     std::copy(map.lower.begin(), map.lower.end(), pixels.lower.begin());

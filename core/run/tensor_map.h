@@ -65,6 +65,21 @@ enum class MapPacking : std::uint8_t { none, b4x16_p64, b6x16_p32, b4x16 };
 std::string_view name_of(MapPacking packing);  // "b4x16_p64"
 std::optional<MapPacking> packing_named(std::string_view name);
 
+// f32 that not every copy leaves as it is: the driver's FLOAT32_FTZ, TFLOAT32 and TFLOAT32_FTZ.
+// Measured on an H200, since no source says what they do: what a copy brings from global memory is
+// rounded to tf32 (to nearest, ties to even; any NaN becomes 7fffe000), but not what is outside;
+// sums in global memory take subnormals for zeros where .ftz is said (as PTX ISA 9.7.9.25.4.2 has
+// it of all), and are not rounded. Stores write what they are given.
+enum class MapFloat : std::uint8_t { f32, f32_ftz, tf32, tf32_ftz };
+std::string_view name_of(MapFloat of);                           // "tf32_ftz"
+std::optional<MapFloat> map_float_named(std::string_view name);  // nothing for f32
+constexpr bool rounds(MapFloat of) {
+  return of == MapFloat::tf32 || of == MapFloat::tf32_ftz;
+}
+constexpr bool flushes(MapFloat of) {
+  return of == MapFloat::f32_ftz || of == MapFloat::tf32_ftz;
+}
+
 // An im2col map is for .im2col, or for .im2col::w or .im2col::w::128, whose box is 1 along H and D
 // (5.5.5; cuTensorMapEncodeIm2colWide, sm_100 and later).
 enum class MapWide : std::uint8_t { no, w, w128 };
@@ -94,6 +109,7 @@ struct TensorMap {
   MapSwizzle swizzle = MapSwizzle::none;
   bool nan_fill = false;  // what is outside is NaN, not 0
   MapPacking packing = MapPacking::none;
+  MapFloat floats = MapFloat::f32;  // other than f32: dtype is
 };
 
 struct MapFields {
@@ -108,6 +124,7 @@ struct MapFields {
   MapSwizzle swizzle = MapSwizzle::none;
   bool nan_fill = false;
   MapPacking packing = MapPacking::none;
+  MapFloat floats = MapFloat::f32;
 
   // In shared memory; and of so many neighbours in global memory: packed, of sixteen or a multiple.
   std::uint32_t element_bytes() const { return static_cast<std::uint32_t>(bytes_of(dtype)); }

@@ -38,9 +38,11 @@ int map_type(DType type) {
 }
 
 int map_type(const MapFields& map) {
+  constexpr int floats[] = {7, 10, 11, 12};  // FLOAT32, FLOAT32_FTZ, TFLOAT32, TFLOAT32_FTZ
   switch (map.packing) {
     case MapPacking::none:
-      return map_type(map.dtype);
+      return map.dtype == DType::f32 ? floats[static_cast<std::size_t>(map.floats)]
+                                     : map_type(map.dtype);
     case MapPacking::b4x16:
       return 13;  // 16U4_ALIGN8B
     case MapPacking::b4x16_p64:

@@ -230,8 +230,10 @@ size = 512
 at = [{ offset = 0, buffer = "A" }, { offset = 128, tensormap = { buffer = "A", offset = 16, dtype = "u16", dims = [8, 4], strides = [0], box = [8, 2], element_strides = [1, 2], swizzle = "32B", oob = "zero", interleave = "none" } }]
 [[arg]]
 tensormap = { buffer = "B", box = [4], oob = "nan", size = 256 }
+[[arg]]
+tensormap = { buffer = "B", box = [4], dtype = "tf32" }
 )");
-  ASSERT_EQ(file.arguments.size(), 3u);
+  ASSERT_EQ(file.arguments.size(), 4u);
   EXPECT_EQ(file.arguments[0].bytes.size(), 128u);
   EXPECT_EQ(file.arguments[0].maps.at(0).at, 0u);
   EXPECT_EQ(file.arguments[0].maps[0].map.buffer, 1u);
@@ -248,6 +250,8 @@ tensormap = { buffer = "B", box = [4], oob = "nan", size = 256 }
   EXPECT_EQ(map.swizzle, MapSwizzle::bytes32);
   EXPECT_EQ(file.arguments[2].bytes.size(), 256u);
   EXPECT_TRUE(file.arguments[2].maps[0].map.nan_fill);
+  EXPECT_EQ(file.arguments[2].maps[0].map.floats, MapFloat::f32);
+  EXPECT_EQ(file.arguments[3].maps[0].map.floats, MapFloat::tf32);
 }
 
 // W, H, slices and N: of a buffer's shape without the channels of a slice.

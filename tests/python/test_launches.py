@@ -357,6 +357,23 @@ def test_tensor_maps():
     assert (flat.reshape(16, 16) == x).all()
 
 
+def test_tensor_maps_that_round():
+    program = (FAULTS.parents[1] / "tests/sim/programs/tensor_tf32.ptx").read_text()
+    x, tiny = np.full(16, 1 + 2**-12 + 2**-11, "f4"), np.full(16, 2**-130, "f4")
+    out, stored = np.zeros((2, 16), "f4")
+
+    def sums(kind, source):
+        total = np.zeros(16, "f4")
+        maps = [ts.TensorMap(x, box=(16,), dtype="tf32"), ts.TensorMap(stored, box=(16,), dtype="tf32"),
+                ts.TensorMap(total, box=(16,), dtype=kind)]
+        ts.launch(program, 1, 32, [*maps, source, out])
+        return total
+
+    assert (sums("tf32_ftz", x) == x).all()
+    assert (out == 1 + 2**-10).all() and (stored == x).all()
+    assert (sums("f32_ftz", tiny) == 0).all() and (sums("f32", tiny) == tiny).all()
+
+
 @pytest.mark.parametrize(
     "make, sentence",
     [

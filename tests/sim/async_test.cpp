@@ -145,6 +145,28 @@ TEST(MapBits, ElementsOf4And6BitsArePackedBytes) {
   }
 }
 
+// Table 33: 8 is .f32.ftz, 11 .tf32, 12 .tf32.ftz.
+TEST(MapBits, F32IsRoundedOrFlushedWhereItsTypeSaysSo) {
+  MapFields map;
+  map.rank = 1;
+  map.dtype = DType::f32;
+  map.dims = {256};
+  map.strides = {4};
+  map.box = {128};
+  map.steps = {1};
+  for (const auto& [number, floats] :
+       {std::pair(8, MapFloat::f32_ftz), std::pair(11, MapFloat::tf32),
+        std::pair(12, MapFloat::tf32_ftz), std::pair(7, MapFloat::f32)}) {
+    MapBits bits = encode(map);
+    EXPECT_FALSE(replace_field(bits, MapField::elemtype, 0, static_cast<std::uint64_t>(number)));
+    const std::optional<MapFields> read = decode_map(bits);
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->floats, floats);
+    EXPECT_EQ(read->dtype, DType::f32);
+    EXPECT_EQ(decode_map(encode(*read))->floats, floats);
+  }
+}
+
 // 13 is .b4x16: the map counts elements, and bytes are copied.
 TEST(MapBits, ElementsOf4BitsAreTwoAByte) {
   MapFields map;

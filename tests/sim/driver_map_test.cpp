@@ -55,8 +55,8 @@ TEST(DriverMap, IsReadAsTheArgumentsItWasMadeOf) {
     const MapFields& m = map->fields;
     EXPECT_EQ(m.address, std::stoull(row[0], nullptr, 16));
     EXPECT_EQ(name_of(m.dtype), row[1]);
-    EXPECT_EQ(map->as_tf32, row[2].starts_with("tf32"));
-    EXPECT_EQ(map->flushes, row[2].ends_with("ftz"));
+    EXPECT_EQ(rounds(m.floats), row[2].starts_with("tf32"));
+    EXPECT_EQ(flushes(m.floats), row[2].ends_with("ftz"));
     const auto dims = numbers<std::uint64_t>(row[3]);
     ASSERT_EQ(m.rank, dims.size());
     expect_first(m.dims, dims);

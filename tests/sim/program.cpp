@@ -189,8 +189,10 @@ class Reader {
         map.wide = value == "w" ? MapWide::w : MapWide::w128;
       } else if (key == "dtype") {
         const auto packing = packing_named(value);
+        const auto floats = map_float_named(value);
         map.packing = packing.value_or(MapPacking::none);
-        if (!packing) map.dtype = dtype_named(value).value();
+        map.floats = floats.value_or(MapFloat::f32);
+        if (!packing && !floats) map.dtype = dtype_named(value).value();
       } else if (key == "oob") {
         map.nan_fill = value == "nan";
       } else if (key == "offset") {

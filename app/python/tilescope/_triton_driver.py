@@ -33,7 +33,6 @@ def _scalar(kind, value, name):
 
 
 # Numbers of CUtensorMapDataType as Triton's compiler gives them (TMA_DTYPE_DEVICE_TO_HOST in its driver).
-# With round_f32_to_tf32 f32 is copied as it is: the tensor core takes its part of the bits.
 MAP_TYPES = {0: "u8", 1: "u16", 2: "u32", 3: "i32", 4: "u64", 5: "i64", 6: "f16", 7: "f32", 9: "f64", 10: "bf16"}
 SWIZZLES = ("none", "32B", "64B", "128B")
 
@@ -53,6 +52,8 @@ def _descriptor(value, about, name):
                                "not make: integers and floating types of 8 to 64 bits and padded fp4 work.")
     size, dims = about["elem_size"], shape
     words = {"dtype": MAP_TYPES.get(about["elem_type"], "u8")}
+    if value.round_f32_to_tf32 and words["dtype"] == "f32":
+        words["dtype"] = "tf32"
     if about["fp4_padded"]:
         dims = [*shape[:-1], 2 * shape[-1]]
         words = {"dtype": "u8", "packing": "b4x16_p64"}

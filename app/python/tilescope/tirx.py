@@ -442,7 +442,7 @@ MAP_TYPES = {"int8": "u8", "uint8": "u8", "uint16": "u16", "int32": "i32", "uint
              "float8_e5m2": "u8"}
 # Those of elements of 4 and 6 bits, and what the numbers of CUtensorMapDataType are that host code may ask for instead.
 PACKINGS = {"float4_e2m1fn": "b4x16_p64", 13: "b4x16", 14: "b4x16_p64", 15: "b6x16_p32"}
-TF32 = (11, 12)  # f32 is copied as it is: the tensor core takes its part of the bits
+ROUNDED = {10: "f32_ftz", 11: "tf32", 12: "tf32_ftz"}  # and of f32
 
 
 class _Launch:
@@ -492,7 +492,9 @@ def _tensor_map(numbers, dtype, name, arrays):
     interleave, swizzle, _, oob, *other = rest
     asked = other[0] if other and other[0] >= 0 else None
     words = {"dtype": MAP_TYPES.get(dtype)}
-    if asked not in (None, *TF32) or dtype in PACKINGS:
+    if asked in ROUNDED and dtype == "float32":
+        words = {"dtype": ROUNDED[asked]}
+    elif asked is not None or dtype in PACKINGS:
         words = {"dtype": "u8", "packing": PACKINGS.get(dtype if asked is None else asked)}
     if not all(words.values()) or swizzle >= len(SWIZZLES):
         asked = "" if asked is None else f" as the CUtensorMapDataType {asked}"

@@ -123,8 +123,8 @@ void take_shared(const Model& machine, const Block& block, u32 offset, u32 bytes
 
 // Element by element: memory = reduction(memory, what was read).
 void combine(Region& to, u64 offset, u32 bytes, const AsyncOperation& o, u64 at, Writer writer,
-             ptx::Operation how, DType dtype) {
-  const Reduction reduce = reduction_of(how, dtype);
+             ptx::Operation how, DType dtype, bool flushes = false) {
+  const Reduction reduce = reduction_of(how, dtype, flushes);
   const auto width = static_cast<u32>(bytes_of(dtype));
   for (u32 k = 0; k < bytes; k += width) {
     std::byte element[8];
@@ -247,6 +247,18 @@ void take_packed(Model& machine, const Block& block, const Box& box, const BoxRo
   }
 }
 
+// f32 to tf32 as a copy does it: MapFloat (core/run/tensor_map.h).
+void round_to_tf32(std::byte* at, u32 elements) {
+  for (u32 i = 0; i < elements; ++i, at += sizeof(u32)) {
+    u32 bits;
+    std::memcpy(&bits, at, sizeof bits);
+    const bool finite = (bits & 0x7f800000) != 0x7f800000;
+    if (finite) bits = (bits + 0xfff + (bits >> 13 & 1)) & ~u32{0x1fff};
+    if (!finite && bits & 0x7fffff) bits = 0x7fffe000;
+    std::memcpy(at, &bits, sizeof bits);
+  }
+}
+
 bool read_box(Model& machine, Block& block, AsyncOperation& o) {
   const Box box = box_in(o);
   const u32 width = box.map.element_bytes(), pitch = box.row_bytes();
@@ -256,8 +268,10 @@ bool read_box(Model& machine, Block& block, AsyncOperation& o) {
     if (row.first >= row.end) return true;
     if (box.packed()) return take_packed(machine, block, box, row, o), true;
     const Region* from = machine.region_of(row.address);
+    const u64 at = u64{row.number} * pitch + u64{row.first} * width;
     take_global(machine, block, *from, row.address - from->base(), (row.end - row.first) * width, o,
-                u64{row.number} * pitch + u64{row.first} * width);
+                at);
+    if (rounds(box.map.floats)) round_to_tf32(o.bytes.data() + at, row.end - row.first);
     return true;
   });
   return true;
@@ -342,7 +356,7 @@ bool write_box(Model& machine, Block& block, AsyncOperation& o) {
     const auto bytes = static_cast<u32>(std::min<u64>(written_bytes(box, row), room));
     const u64 at = u64{row.number} * pitch + u64{row.first} * width;
     if (reduces) {
-      combine(*to, offset, bytes, o, at, writer, box.how, box.map.dtype);
+      combine(*to, offset, bytes, o, at, writer, box.how, box.map.dtype, flushes(box.map.floats));
     } else {
       give(*to, offset, bytes, o, at, writer);
     }

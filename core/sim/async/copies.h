@@ -15,7 +15,8 @@ namespace tilescope::sim {
 
 // An element in memory and another become one there. Null where PTX has no such reduction.
 using Reduction = void (*)(std::byte* memory, const std::byte* with);
-Reduction reduction_of(ptx::Operation how, DType type);
+// `flushes`: sums of f32 take subnormals for zeros.
+Reduction reduction_of(ptx::Operation how, DType type, bool flushes = false);
 
 enum class Way : std::uint8_t { load, store, reduce };
 

@@ -18,7 +18,7 @@ struct Small {
   std::array<std::uint8_t, most_map_dims> steps;
   std::uint8_t mode, atomicity;  // of the swizzle, as tensormap.replace numbers them
   std::uint8_t im2col;
-  std::uint8_t packing;
+  std::uint8_t packing, floats;
 };
 
 struct Narrow {  // of an im2col map
@@ -60,8 +60,9 @@ void each_packed_field(Wide& wide, Field field) {
   field(small.atomicity, 2);
   field(small.im2col, 1);
   field(small.packing, 2);
+  field(small.floats, 2);
 }
-static_assert(32 + 64 + 4 * 40 + 5 * (32 + 9 + 4) + 5 + 3 + 2 + 3 + 1 + 2 + 2 + 1 + 2 <=
+static_assert(32 + 64 + 4 * 40 + 5 * (32 + 9 + 4) + 5 + 3 + 2 + 3 + 1 + 2 + 2 + 1 + 2 + 2 <=
               8 * tiled_map_bytes);
 static_assert(tiled_map_bytes + sizeof(Narrow) <= map_bytes);
 
@@ -120,6 +121,7 @@ MapBits encode(const MapFields& map) {
   wide.small.swizzle = static_cast<std::uint8_t>(map.swizzle);
   wide.small.nan_fill = map.nan_fill;
   wide.small.packing = static_cast<std::uint8_t>(map.packing);
+  wide.small.floats = static_cast<std::uint8_t>(map.floats);
   const auto swizzle = static_cast<std::uint8_t>(map.swizzle);
   wide.small.mode = std::min<std::uint8_t>(swizzle, 3);
   wide.small.atomicity = static_cast<std::uint8_t>(swizzle - wide.small.mode);
@@ -140,10 +142,17 @@ namespace {
 
 // Table 33 of PTX ISA 9.7.9.28: what the numbers of .elemtype mean.
 std::optional<DType> element_type(std::uint64_t number) {
-  constexpr DType types[] = {DType::u8,  DType::u16, DType::u32, DType::i32, DType::u64, DType::i64,
-                             DType::f16, DType::f32, DType::f32, DType::f64, DType::bf16};
-  if (number >= std::size(types) || number == 8) return std::nullopt;  // 8 is f32 with .ftz
-  return types[number];
+  constexpr DType types[] = {DType::u8,   DType::u16, DType::u32, DType::i32, DType::u64,
+                             DType::i64,  DType::f16, DType::f32, DType::f32, DType::f64,
+                             DType::bf16, DType::f32, DType::f32};
+  return number < std::size(types) ? std::optional(types[number]) : std::nullopt;
+}
+
+MapFloat float_of(std::uint64_t number) {
+  return number == 8    ? MapFloat::f32_ftz
+         : number == 11 ? MapFloat::tf32
+         : number == 12 ? MapFloat::tf32_ftz
+                        : MapFloat::f32;
 }
 
 std::optional<MapFields> as_on_chips(const MapBits& bits);
@@ -205,6 +214,7 @@ std::optional<std::string> replace_field(MapBits& bits, MapField field, std::uin
       break;
     case MapField::elemtype:
       small.packing = static_cast<std::uint8_t>(packing_of(value));
+      small.floats = static_cast<std::uint8_t>(float_of(value));
       if (small.packing) value = 0;  // u8
       good = element_type(value).has_value();
       if (good) small.dtype = static_cast<std::uint8_t>(*element_type(value));
@@ -254,6 +264,7 @@ std::optional<MapFields> fields_of(const MapBits& bits) {
   map.nan_fill = wide.small.nan_fill != 0;
   if (wide.small.packing > static_cast<std::uint8_t>(MapPacking::b4x16)) return std::nullopt;
   map.packing = static_cast<MapPacking>(wide.small.packing);
+  map.floats = static_cast<MapFloat>(wide.small.floats);
   map.strides[0] = map.element_bytes();
   for (std::uint32_t d = 0; d < map.rank; ++d) {
     if (d > 0) map.strides[d] = wide.strides[d - 1];

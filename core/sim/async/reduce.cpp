@@ -17,10 +17,14 @@ void in_memory(std::byte* memory, const std::byte* with) {
 }
 
 // Sums of f32 keep subnormals, as those of atomics in shared memory do, though 9.7.9.25.4.2 says
-// that they become 0 (seen on an H200).
+// that they become 0 (seen on an H200), but for a tensor map that says so.
 template <Operation how, class T>
 T step(T old, T b) {
   return combined<how, T>(old, b, b, std::is_same_v<T, float>);
+}
+
+float flushed_sum(float old, float b) {
+  return combined<Operation::add>(old, b, b, false);
 }
 
 template <Operation how, class T>
@@ -73,7 +77,7 @@ Reduction narrow(Operation how) {
 
 }  // namespace
 
-Reduction reduction_of(Operation how, DType type) {
+Reduction reduction_of(Operation how, DType type, bool flushes) {
   switch (type) {
     case DType::u32:
       return integer<std::uint32_t>(how);
@@ -88,7 +92,8 @@ Reduction reduction_of(Operation how, DType type) {
     case DType::bf16:
       return narrow<true>(how);
     case DType::f32:
-      return how == Operation::add ? of<Operation::add, float>() : nullptr;
+      if (how != Operation::add) return nullptr;
+      return flushes ? in_memory<float, flushed_sum> : of<Operation::add, float>();
     case DType::f64:
       return how == Operation::add ? of<Operation::add, double>() : nullptr;
     default:

@@ -170,6 +170,7 @@ inline std::optional<Map> hardware_map(const void* at) {
   Map map;
   map.address = w[0] | static_cast<Address>(w[1]) << 32;
   map.type = types[type];
+  if (w[2] >> 16 & 1) map.type = type == 8 ? 12 : 11;  // TFLOAT32_FTZ, TFLOAT32
   map.interleave = w[2] >> 11 & 3, map.swizzle = w[2] >> 13 & 3, map.oob = w[2] >> 15 & 1;
   for (std::uint32_t i = 0; i < 5; ++i) {
     const std::uint64_t extent = w[8 + i] + std::uint64_t{1};
@@ -546,9 +547,9 @@ class Launch {
   std::string tensor_map(const Map& map) {
     // CUtensorMapDataType, in its order; the last three are packed: 16 elements of 4 bits in 8
     // bytes, of 4 or 6 bits in 16 bytes.
-    static constexpr const char* types[] = {"u8",  "u16",   "u32",       "i32",      "u64", "i64",
-                                            "f16", "f32",   "f64",       "bf16",     "f32", "f32",
-                                            "f32", "b4x16", "b4x16_p64", "b6x16_p32"};
+    static constexpr const char* types[] = {
+        "u8",  "u16",  "u32",     "i32",  "u64",      "i64",   "f16",       "f32",
+        "f64", "bf16", "f32_ftz", "tf32", "tf32_ftz", "b4x16", "b4x16_p64", "b6x16_p32"};
     static constexpr const char* swizzles[] = {
         "none", "32B", "64B", "128B", "128B_atom32B", "128B_atom32B_flip8B", "128B_atom64B"};
     static constexpr const char* interleaves[] = {"none", "16B", "32B"};

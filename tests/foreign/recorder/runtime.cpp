@@ -358,8 +358,13 @@ std::optional<tilescope::MapFields> fields(CUtensorMapDataType type, cuuint32_t 
   constexpr DType types[] = {DType::u8,  DType::u16, DType::u32, DType::i32, DType::u64,
                              DType::i64, DType::f16, DType::f32, DType::f64, DType::bf16,
                              DType::f32, DType::f32, DType::f32};
+  using tilescope::MapFloat;
+  constexpr MapFloat floats[] = {MapFloat::f32_ftz, MapFloat::tf32, MapFloat::tf32_ftz};
   if (type < std::size(types)) {
     map.dtype = types[type];
+    if (type >= CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ) {
+      map.floats = floats[type - CU_TENSOR_MAP_DATA_TYPE_FLOAT32_FTZ];
+    }
   } else {
     map.dtype = DType::u8;
     if (type == CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN8B) {
