@@ -16,6 +16,9 @@ namespace tilescope {
 std::string text(const Dim3& d);
 
 // The cluster of a launch: what it says, else what the entry asks for (.reqnctapercluster), else 1.
+// CTAs of a cluster: 8 on every chip that has clusters (compute capability 9.0 and later), 16 where
+// a kernel allows what is not portable (CUDA C++ Programming Guide, "Thread Block Clusters").
+constexpr std::uint64_t portable_cluster = 8, most_cluster = 16;
 Dim3 cluster_of(const ptx::Function& entry, const Launch& launch);
 
 // Its threads wait for the launches before this one by an instruction (griddepcontrol.wait, PTX ISA

@@ -27,6 +27,7 @@ rng = np.random.default_rng(7)
 CHIPS = ("sm_80", "sm_90a", "sm_100a")
 TMA = ("sm_90a", "sm_100a")
 SOURCE = pathlib.Path(kernels.__file__)
+DEVICES = SOURCE.parents[2] / "assets/devices"
 compiled_once = {}
 
 
@@ -617,7 +618,7 @@ def test_what_cute_compile_makes_is_of_the_simulator(active):
     assert (c == a + a).all() and ts.cute.last is not add.runs[-1]
 
 
-def test_the_chip_that_is_asked_for_is_the_one_simulated(active):
+def test_the_chip_that_is_asked_for_is_the_one_simulated(active, tmp_path):
     from cutlass.utils import HardwareInfo
 
     @cute.kernel
@@ -634,12 +635,14 @@ def test_the_chip_that_is_asked_for_is_the_one_simulated(active):
     with active("sm_100a"):
         chip = HardwareInfo()
         assert chip.get_max_active_clusters(2) == ts.device("b200")["processors"] // 2
-        assert chip.get_l2_cache_size_in_bytes() > 1 << 26
+        assert chip.get_l2_cache_size_in_bytes() == ts.device("b200")["l2"]
         for wrong in (lambda: HardwareInfo(1), lambda: chip.get_max_active_clusters(33)):
             with pytest.raises(ValueError, match="range|between"):
                 wrong()
-        active("sm_80", device="h100")
-        with pytest.raises(ts.Error, match="the L2 cache of device='h100'"):
+        plain = tmp_path / "plain.toml"
+        plain.write_text((DEVICES / "h200.toml").read_text().partition("[clock]")[0])
+        active("sm_90a", device=str(plain))
+        with pytest.raises(ts.Error, match="the L2 cache of device='.*plain.toml' is, its file does not say"):
             HardwareInfo().get_l2_cache_size_in_bytes()
 
 

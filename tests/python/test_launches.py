@@ -207,6 +207,8 @@ def test_pointers_in_memory():
 
 def test_chips_are_described():
     assert ts.device("b200")["capability"] == (10, 0) and ts.device("h200")["block_shared"] <= ts.device("h200")["shared"]
+    assert ts.device("a100")["l2"] == 40 << 20 and ts.device("a100")["cluster"] == ts.device("a100")["most_cluster"] == 1
+    assert (ts.device("h100")["cluster"], ts.device("h100")["most_cluster"]) == (8, 16)
     with pytest.raises(ts.Error, match="zz"):
         ts.device("zz")
 

@@ -9,9 +9,6 @@ import sys
 
 from . import _tilescope
 
-# Bytes of the L2 cache, of NVIDIA's data sheets: A100 80 GB, H200, B200, GB300 and GeForce RTX 5090.
-L2_BYTES = {"a100": 40 << 20, "h200": 50 << 20, "b200": 126 << 20, "gb300": 126 << 20, "rtx5090": 96 << 20}
-
 ABSENT = object()
 
 
@@ -52,9 +49,10 @@ def answer_as(replace, device):
         return chip()["processors"] // cluster_size
 
     def get_l2_cache_size_in_bytes(self):
-        if str(device) not in L2_BYTES:
-            raise _tilescope.Error(f"How large the L2 cache of device={device!r} is, is not known: it is of {', '.join(L2_BYTES)}.")
-        return L2_BYTES[str(device)]
+        if "l2" not in chip():
+            raise _tilescope.Error(f"How large the L2 cache of device={device!r} is, its file does not say: l2_size is what "
+                                   "tells it, beside a chip's other times.")
+        return chip()["l2"]
 
     def get_device_multiprocessor_count(self):
         return chip()["processors"]

@@ -19,9 +19,6 @@
 namespace tilescope::sim {
 namespace {
 
-// Blocks of a cluster: 8 everywhere, 16 where a kernel allows what is not portable (CUDA C++
-// Programming Guide, "Thread Block Clusters").
-constexpr std::uint64_t most_cluster = 16;
 constexpr std::uint64_t most_local = std::uint64_t{8} << 30;  // of all resident CTAs
 
 bool refuse(Error& error, ErrorKind kind, std::string sentence, std::string where) {
