@@ -117,7 +117,7 @@ std::string image_of(const Outcome<std::vector<std::byte>>& picture) {
       out += fmt::format("%{:02X}", c);
     }
   }
-  return out + "\">";
+  return out + "\" style=\"max-width: 100%\">";
 }
 
 // What a step came to, where it is more than a number and small enough to be seen.

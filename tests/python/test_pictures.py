@@ -1,6 +1,7 @@
 """Pictures: those of `tilescope draw`."""
 
 import html.parser
+import re
 import urllib.parse
 import xml.etree.ElementTree as xml
 
@@ -110,3 +111,13 @@ def test_explanations_in_a_notebook():
     assert page.images[1:] == [layout.draw() for layout in drawn] and len(drawn) > 4
     refused = ts.explain("composition((6,2):(8,2), (4,3):(3,2))")
     assert "refused: composition: " in refused._repr_html_()
+
+
+def test_pictures_on_one_page_leave_each_other_alone():
+    """Notebooks put pictures into one page, where a name means the first that has it."""
+    defined, used = {}, 0
+    for layout in (ts.Layout((2, 2)), ts.Layout((16, 16)), ts.Layout((4, 8), (8, 1))):
+        for name, shape in re.findall(r'<clipPath id="(.*?)">(.*?)</clipPath>', layout._repr_svg_()):
+            assert defined.setdefault(name, shape) == shape
+            used += 1
+    assert used > 3

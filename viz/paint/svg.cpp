@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <map>
+#include <set>
 #include <type_traits>
 
 #include "viz/paint/markup.h"
@@ -335,19 +336,28 @@ class Writer {
     out_ += "\"/>\n";
   }
 
-  void put(const GroupBegin& group) {
-    ++open_;
-    std::string clip;
-    if (group.clip) {
-      clip = "clip" + std::to_string(++clips_);
-      const Box& b = *group.clip;
-      out_ += "<clipPath id=\"" + clip + "\"><rect ";
+  // Named by what it is: a page that has several pictures in it (notebooks do) finds the first of a
+  // name, which is then as good as their own.
+  std::string clip_named(const Box& b) {
+    std::string name = "clip";
+    for (const double n : {b.x, b.y, std::max(b.width, 0.0), std::max(b.height, 0.0)}) {
+      name += '_';
+      put_number(name, n);
+    }
+    if (clips_.insert(name).second) {
+      out_ += "<clipPath id=\"" + name + "\"><rect ";
       attribute("x", b.x);
       attribute("y", b.y);
       attribute("width", std::max(b.width, 0.0));
       attribute("height", std::max(b.height, 0.0));
       out_ += "/></clipPath>\n";
     }
+    return name;
+  }
+
+  void put(const GroupBegin& group) {
+    ++open_;
+    const std::string clip = group.clip ? clip_named(*group.clip) : "";
     out_ += "<g";
     if (!group.name.empty()) {
       out_ += " class=\"";
@@ -365,7 +375,8 @@ class Writer {
 
   const Scene& scene_;
   std::string out_;
-  int open_ = 0, clips_ = 0;
+  int open_ = 0;
+  std::set<std::string> clips_;  // that are defined
 };
 
 }  // namespace
