@@ -213,6 +213,8 @@ def test_an_alignment_is_kept():
         strict(ts.cute.aligned(normal(257))[1:], a, a)
     with pytest.raises(ts.Error, match="aligned.to=3.: a power of two"):
         ts.cute.aligned(a, 3)
+    with pytest.raises(ts.Error, match="aligned.. of object: an array of numbers"):
+        ts.cute.aligned(None)
 
 
 def test_fake_tensors_and_a_fake_stream_are_enough_to_compile():

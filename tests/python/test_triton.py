@@ -813,6 +813,9 @@ def test_grids_that_cannot_be():
     x = np.ones(8, np.float32)
     with pytest.raises(ts.Error, match="grid=.1.5, 1, 1.: whole numbers of programs"):
         twice_kernel[(1.5,)](x, 8, BLOCK=8)
+    for grid in (8, None, (), (1, 1, 1, 1)):
+        with pytest.raises(ts.Error, match="one to three numbers of programs are needed, as in twice_kernel"):
+            twice_kernel[grid](x, 8, BLOCK=8)
     kernel = twice_kernel[(0,)](x, 8, BLOCK=8)  # nothing to do
     assert (x == 1).all() and ts.triton.last is None
     twice_kernel[(np.int64(1),)](x, np.int32(8), BLOCK=8)

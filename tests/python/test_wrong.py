@@ -114,6 +114,47 @@ def test_kernels_of_the_catalog(name, options):
     answer(ts.run, name, **{"m": 16, "n": 16, "max_instructions": 100000, **options})
 
 
+RECORDED = ts.run("elementwise_add", m=16, n=32, record=True)
+
+
+def words_of(*names):
+    return st.dictionaries(st.sampled_from(names), anything, max_size=3)
+
+
+@patient
+@given(st.sampled_from(["diff", "memory", "step", "timeline"]), st.lists(anything, max_size=3),
+       words_of("output", "rtol", "atol", "dtype", "tile", "nan_equal", "theme", "height", "events", "block", "at", "warp"))
+def test_what_a_run_has(name, arguments, words):
+    repr(answer(getattr(RECORDED, name), *arguments, **words))
+
+
+@patient
+@given(st.lists(st.tuples(st.sampled_from(["forward", "back", "to", "look"]), st.lists(anything, max_size=2),
+                          words_of("by", "block", "warp")), max_size=4))
+def test_steps(ways):
+    steps = RECORDED.step()
+    for name, arguments, words in ways:
+        if not any(isinstance(each, int) and abs(each) > 1000 for each in arguments):
+            answer(getattr(steps, name), *arguments, **words)
+        answer(lambda: steps.registers)
+    assert steps.where.warp >= 0
+
+
+@patient
+@given(anything, anything, words_of("dims", "strides", "dtype", "swizzle", "interleave", "oob", "element_strides", "packing",
+                                    "lower", "upper", "channels", "pixels"))
+def test_tensor_maps(array, box, words):
+    for of in (array, np.zeros((16, 16), np.float32)):
+        repr(answer(ts.TensorMap, of, box, **words))
+
+
+@patient
+@given(anything, anything, words_of("output", "rtol", "atol", "dtype", "tile", "nan_equal"))
+def test_differences(got, want, words):
+    repr(answer(ts.diff, got, want, **words))
+    repr(answer(ts.diff, np.ones((4, 4), np.float32), want, **words))
+
+
 # --- and what is right is right ---
 
 

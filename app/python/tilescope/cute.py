@@ -173,6 +173,8 @@ def aligned(array, to=256):
     array = np.asarray(array)
     if isinstance(to, bool) or not isinstance(to, int) or to < 1 or to & to - 1:
         raise _tilescope.Error(f"aligned(to={to!r}): a power of two is needed.")
+    if array.dtype.hasobject:
+        raise _tilescope.Error(f"aligned() of {array.dtype}: an array of numbers is needed.")
     room = np.empty(array.nbytes + to, np.uint8)
     begin = -room.ctypes.data % to
     order = sorted(range(array.ndim), key=lambda axis: -abs(array.strides[axis]))

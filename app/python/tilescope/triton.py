@@ -279,6 +279,10 @@ def _explaining(run):
     @functools.wraps(run)
     def explaining(kernel, *arguments, **words):
         _triton_driver.active.file = kernel.fn.__code__.co_filename
+        grid = words.get("grid")
+        if not (words.get("warmup") or callable(grid) or hasattr(grid, "__len__") and 1 <= len(grid) <= 3):
+            raise _tilescope.Error(f"grid={grid!r}: one to three numbers of programs are needed, as in {kernel.__name__}[(4,)](...), "
+                                   "or a function that answers them.")
         try:
             return run(kernel, *arguments, **words)
         except TypeError as error:
