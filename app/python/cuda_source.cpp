@@ -78,7 +78,7 @@ bool is_cuda(std::string_view text) {
 }
 
 std::string arch_of_device(const std::string& device) {
-  const DeviceDescription chip = taken(device_described(device));
+  const DeviceDescription chip = taken_of_words(device_described(device));
   return fmt::format("sm_{}{}{}", chip.major, chip.minor, chip.major >= 9 ? "a" : "");
 }
 

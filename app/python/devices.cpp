@@ -12,7 +12,7 @@ void define_devices(nb::module_& module) {
   module.def(
       "device",
       [](const std::string& name) {
-        const DeviceDescription device = taken(device_described(name));
+        const DeviceDescription device = taken_of_words(device_described(name));
         nb::dict out;
         out["name"] = device.name;
         out["capability"] = nb::make_tuple(device.major, device.minor);

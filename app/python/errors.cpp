@@ -2,6 +2,9 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
+#include <cctype>
+
 #include "app/python/values.h"
 
 namespace tilescope::python {
@@ -55,6 +58,28 @@ void refuse(const Error& error) {
   if (error.kind == ErrorKind::interrupted) raise(PyExc_KeyboardInterrupt, error.sentence);
   // The caret's picture and a file's line say where.
   refuse(error.where.empty() ? error.sentence : error.sentence + "\n" + error.where);
+}
+
+Error in_words(Error error) {
+  const std::string in = std::move(error.sentence);
+  std::string& out = error.sentence = "";
+  for (std::size_t i = 0; i < in.size();) {
+    const bool option = in.compare(i, 2, "--") == 0 && (i == 0 || in[i - 1] == ' ');
+    if (!option) {
+      out += in[i++];
+      continue;
+    }
+    for (i += 2; i < in.size() && (std::isalnum(static_cast<unsigned char>(in[i])) || in[i] == '-');
+         ++i) {
+      out += in[i] == '-' ? '_' : in[i];
+    }
+    out += '=';
+    const std::size_t end = in.find(' ', i + 1);
+    const char last = in[std::min(end, in.size()) - 1];
+    const bool value = end == std::string::npos || last == ':' || last == ';';
+    if (i < in.size() && in[i] == ' ' && value) ++i;
+  }
+  return error;
 }
 
 void raise_with_run(bool fault, const std::string& sentence, nb::object run) {

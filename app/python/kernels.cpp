@@ -69,7 +69,7 @@ RunOptions options_in(const CatalogEntry& entry, nb::dict words, KernelOptions& 
       named[option] = str_of(value);
     }
   }
-  RunOptions out = taken(run_options(entry, named));
+  RunOptions out = taken_of_words(run_options(entry, named));
   out.inputs = std::move(inputs);
   return out;
 }

@@ -100,7 +100,7 @@ Settings take_settings(nb::dict& words) {
     out.exact = *numerics == "exact";
   }
   if (const auto schedule = take(words, "schedule")) {
-    out.schedule = taken(sim::parse_schedule(str_of(*schedule)));
+    out.schedule = taken_of_words(sim::parse_schedule(str_of(*schedule)));
   }
   out.threads = static_cast<std::uint64_t>(count(words, "threads", most_threads).value_or(0));
   out.most_instructions =
@@ -139,7 +139,7 @@ Order order_of(const Settings& settings, std::string_view ptx) {
   order.lazy = settings.lazy;
   order.exact = settings.exact.value_or(true);
   if (settings.device) {
-    order.device = taken(device_described(*settings.device));
+    order.device = taken_of_words(device_described(*settings.device));
     order.device_named = true;
     if (const auto target = target_for(order.device, ptx); !target) refuse(target.error());
   } else if (const auto usual = usual_device_for(ptx)) {

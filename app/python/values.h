@@ -37,6 +37,13 @@ T taken(Outcome<T> outcome) {
   if (!outcome) refuse(outcome.error());
   return std::move(*outcome);
 }
+// What app says of options, in Python's words: "--a-dtype zz;" is "a_dtype=zz;".
+Error in_words(Error error);
+template <class T>
+T taken_of_words(Outcome<T> outcome) {
+  if (!outcome) refuse(in_words(outcome.error()));
+  return std::move(*outcome);
+}
 template <class T>
 const T& taken(const Result<T>& result) {
   if (!result) refuse(sentence(result.refusal));
