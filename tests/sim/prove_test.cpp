@@ -334,7 +334,7 @@ TEST(Proof, ShowsNothingOfWhoReadsAClock) {
       << proof.reasons()[0];
 }
 
-// A grid of 32 CTAs of which 6 have room: how many took another one's work is in OUT[32].
+// A grid of 32 CTAs of which 6 have room: whether one took another one's work is in OUT[32].
 TEST(Proof, ThatThereIsNoWorkToTakeIsTriedToo) {
   const test::SimProgram program =
       test::read_program(TILESCOPE_TESTS_DIR "/programs/launch_control.ptx");
