@@ -4,67 +4,41 @@
 namespace tilescope {
 namespace {
 
-// Both read and write words of `data`: one before it waits for the launch before it, one behind.
-constexpr const char* early_ptx = R"(
-.version 8.0
-.target sm_90
-.address_size 64
-.visible .entry hasty(.param .u64 data) {
+// Each thread has a word of `data`, at [%rd3], and `body` reads and writes it. %p1: of warp 0.
+std::string entry(const char* name, const char* body) {
+  return std::string(".visible .entry ") + name + R"((.param .u64 data) {
   .reg .b32 %r<4>;
   .reg .b64 %rd<4>;
+  .reg .pred %p<2>;
   ld.param.u64 %rd1, [data];
   mov.u32 %r1, %tid.x;
   mul.wide.u32 %rd2, %r1, 4;
   add.s64 %rd3, %rd1, %rd2;
+  setp.lt.u32 %p1, %r1, 32;
+)" + body +
+         "  ret;\n}\n";
+}
+
+// How they read and write around their wait for the launch before them.
+const std::string early_ptx = ".version 8.0\n.target sm_90\n.address_size 64\n" + entry("hasty", R"(
   ld.global.u32 %r2, [%rd3];
   griddepcontrol.wait;
   st.global.u32 [%rd3], %r2;
-  ret;
-}
-.visible .entry patient(.param .u64 data) {
-  .reg .b32 %r<4>;
-  .reg .b64 %rd<4>;
-  ld.param.u64 %rd1, [data];
-  mov.u32 %r1, %tid.x;
-  mul.wide.u32 %rd2, %r1, 4;
-  add.s64 %rd3, %rd1, %rd2;
+)") + entry("patient", R"(
   griddepcontrol.launch_dependents;
   griddepcontrol.wait;
   ld.global.u32 %r2, [%rd3];
   st.global.u32 [%rd3], %r2;
-  ret;
-}
-// Of two warps one waits; the other one goes by that behind the barrier, or goes by nothing.
-.visible .entry together(.param .u64 data) {
-  .reg .b32 %r<4>;
-  .reg .b64 %rd<4>;
-  .reg .pred %p<2>;
-  ld.param.u64 %rd1, [data];
-  mov.u32 %r1, %tid.x;
-  mul.wide.u32 %rd2, %r1, 4;
-  add.s64 %rd3, %rd1, %rd2;
-  setp.lt.u32 %p1, %r1, 32;
+)") + entry("together", R"(  // one warp waits, and the other one for it
   @%p1 griddepcontrol.wait;
   bar.sync 0;
   ld.global.u32 %r2, [%rd3];
   st.global.u32 [%rd3], %r2;
-  ret;
-}
-.visible .entry apart(.param .u64 data) {
-  .reg .b32 %r<4>;
-  .reg .b64 %rd<4>;
-  .reg .pred %p<2>;
-  ld.param.u64 %rd1, [data];
-  mov.u32 %r1, %tid.x;
-  mul.wide.u32 %rd2, %r1, 4;
-  add.s64 %rd3, %rd1, %rd2;
-  setp.lt.u32 %p1, %r1, 32;
+)") + entry("apart", R"(  // one warp waits, the other one for nothing
   @%p1 griddepcontrol.wait;
   ld.global.u32 %r2, [%rd3];
   st.global.u32 [%rd3], %r2;
-  ret;
-}
-)";
+)");
 
 using Streams = StandIn;
 
@@ -151,7 +125,8 @@ class EarlyLaunches : public StandIn {
   void SetUp() override {
     begin();
     CUmodule module = nullptr;
-    ASSERT_EQ(call("cuModuleLoadData", &module, static_cast<const void*>(early_ptx)), CUDA_SUCCESS);
+    ASSERT_EQ(call("cuModuleLoadData", &module, static_cast<const void*>(early_ptx.c_str())),
+              CUDA_SUCCESS);
     ASSERT_EQ(call("cuModuleGetFunction", &hasty_, module, "hasty"), CUDA_SUCCESS);
     ASSERT_EQ(call("cuModuleGetFunction", &patient_, module, "patient"), CUDA_SUCCESS);
     ASSERT_EQ(call("cuModuleGetFunction", &together_, module, "together"), CUDA_SUCCESS);
