@@ -706,6 +706,39 @@ def test_hazards_raise_where_strict():
     assert ts.triton.last.hazards
 
 
+@triton.jit
+def grow_in_place_kernel(x, y, n, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    v = tl.load(x + at, mask=at < n)
+    tl.store(x + at, tl.exp(v) + v * 0.5, mask=at < n)
+    tl.store(y + at, tl.where(v > 0, v, 0.0), mask=at < n)
+
+
+@triton.jit
+def turn_in_place_kernel(x, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(x + at, tl.load(x + BLOCK - 1 - at))
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+@pytest.mark.parametrize("elements, warps", [(16, 1), (8, 2), (32, 4), (64, 4), (64, 8)])
+def test_threads_that_load_for_nothing(chip, elements, warps):
+    """Of the threads that load an element one stores it; what the others load goes nowhere."""
+    ts.triton.activate(chip, strict=True, search=3)
+    x, y = normal(elements), np.zeros(elements, np.float32)
+    want = np.exp(x) + x * 0.5
+    relu = np.where(x[:elements - 3] > 0, x[:elements - 3], 0)
+    grow_in_place_kernel[(1,)](x, y, elements - 3, BLOCK=elements, num_warps=warps)
+    np.testing.assert_allclose(x[:-3], want[:-3], rtol=1e-5)
+    assert (y[:-3] == relu).all() and ts.triton.reports == []
+
+
+def test_loads_in_place_that_others_overwrite_are_told():
+    ts.triton.activate("sm_90a")
+    turn_in_place_kernel[(1,)](normal(128), BLOCK=128, num_warps=4)
+    assert {r.kind for r in ts.triton.reports} == {"global_race"}
+
+
 def test_what_the_compiler_leaves_out_may_be_suppressed(tmp_path):
     a, b, c = normal(128, 64, dtype=np.float16), normal(128, 64, dtype=np.float16), np.empty((128, 128), np.float16)
     words = {"BM": 128, "BN": 128, "BK": 64, "FLATTEN": False, "SPECIALIZE": False}

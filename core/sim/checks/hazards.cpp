@@ -8,6 +8,7 @@
 #include "core/sim/checks/conflict.h"
 #include "core/sim/checks/evidence.h"
 #include "core/sim/checks/lane_orders.h"
+#include "core/sim/checks/late_reads.h"
 #include "core/sim/checks/unordered.h"
 #include "core/sim/machine/early.h"
 #include "core/sim/machine/model.h"
@@ -454,6 +455,10 @@ void watch_region(Core& x, Region& region, const MemoryAccess& access) {
     look_for_written(x, region, access);
   }
   if (x.machine->order_log) log_use(x, region, access);
+  if (!keep_late_read(x, region, access)) look_at_region(x, region, access);
+}
+
+void look_at_region(Core& x, Region& region, const MemoryAccess& access) {
   look_at(x, x.machine->accesses_of(region), {nullptr, &region}, access);
 }
 

@@ -20,6 +20,8 @@ Evidence evidence_of(const Core& x, const Accessed& memory, int lane, std::strin
                      std::string_view verb, std::uint64_t begin, std::uint64_t end,
                      const Conflict& conflict);
 Shadow::Touch touch_of(Core& x, const MemoryAccess& access);
+// It is noted, and what it is unordered with is told.
+void look_at_region(Core& x, Region& region, const MemoryAccess& access);
 // Does a lane of a store leave what is there?
 bool stores_the_same(const Accessed& memory, const MemoryAccess& access, std::uint32_t lane);
 

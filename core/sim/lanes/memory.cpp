@@ -415,6 +415,7 @@ Flow load(Core& x, const Code& c, Mask m) {
 
 template <class T, class R>
 Flow store(Core& x, const Code& c, Mask m) {
+  if (!x.warp->late_reads.empty()) count_late_reads(x, m);
   const std::uint32_t bytes = static_cast<std::uint32_t>(sizeof(T)) * c.count;
   u64 address[32];
   addresses(x, c, address);

@@ -41,6 +41,10 @@ void watch_access(Core& x, const Code& c, Shadow::Kind kind, Region& region, Mas
                   const std::uint64_t* offsets, std::uint32_t bytes, bool run = false,
                   const std::byte* values = nullptr, bool by_lane = false);
 
+// The warp is about to store in lanes `m`: what that makes of its loads
+// (core/sim/checks/late_reads.h).
+void count_late_reads(Core& x, Mask m);
+
 std::uint64_t dynamic_special(Core& x, ptx::Special special);
 
 // Bytes at a generic address, as `lane` sees it. False where they are in no memory.

@@ -23,6 +23,8 @@
 
 namespace tilescope::sim {
 
+class LateReads;
+
 // Why a warp's turn ended: something was issued; it wants no more.
 enum class Pause : std::uint8_t { none, look, turn };
 
@@ -59,6 +61,7 @@ struct Grid {
   std::optional<AccessLog> access_log;                             // with Options::logs_accesses
   std::vector<bool> unread_waits;  // by instruction (core/sim/checks/unread.h)
   std::vector<bool> unread_atomics;
+  std::shared_ptr<const LateReads> late_reads;    // null: the program has none
   std::map<std::uint32_t, bool> told_before_use;  // of loads (core/sim/checks/unread.h)
   std::vector<Block> blocks;  // clusters one after the other, their blocks by rank
   std::uint64_t instructions = 0, moments = 0;

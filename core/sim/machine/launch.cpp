@@ -9,6 +9,7 @@
 #include "core/run/fit_launch.h"
 #include "core/sim/async/map_bits.h"
 #include "core/sim/checks/undefined.h"
+#include "core/sim/checks/late_reads.h"
 #include "core/sim/checks/unread.h"
 #include "core/sim/machine/machine.h"
 #include "core/sim/machine/model.h"
@@ -363,6 +364,7 @@ void begin(Model& m, DeviceMemory& memory, std::vector<std::byte> parameters) {
   if (m.options.logs_order) begin_log(m);
   m.unread_waits = unread_waits(m.program());
   m.unread_atomics = unread_atomics(m.program());
+  m.late_reads = LateReads::of(m.program());
 }
 
 }  // namespace

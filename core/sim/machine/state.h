@@ -119,6 +119,14 @@ struct Visited {
   Mask executed = 0, kept_out = 0;
 };
 
+// A load that a warp has executed, and of which not all lanes have stored what they loaded
+// (core/sim/checks/late_reads.h).
+struct LateRead {
+  std::uint32_t pc = 0, mask = 0, bytes = 0;
+  std::uint64_t base = 0;  // the region's
+  std::array<std::uint64_t, 32> offsets{};
+};
+
 // What each turn needs stands first (as in WarpTime).
 struct Warp {
   std::uint32_t index = 0;  // in its block
@@ -150,6 +158,7 @@ struct Warp {
   // complete and who have not waited for it yet.
   Mask cluster_arrived = 0, cluster_passed = 0;
   std::uint32_t cluster_arrivals = 0, cluster_waits = 0;  // that its first lane has executed
+  std::vector<LateRead> late_reads;
   std::vector<Visited> visited;  // of at most most_visited instructions: the first that it came to
   static constexpr std::size_t most_visited = 128;
 };
