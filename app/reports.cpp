@@ -73,16 +73,17 @@ std::string describe(const PreparedRun& run) {
 
 namespace {
 
-// The sentence with what belongs to it; `times` is empty where there is nothing to count.
-std::string text_of_report(const Report& r, const std::string& times) {
+// The sentence with what belongs to it; `times` is empty where there is nothing to count, `all`
+// where all of it is told.
+std::string text_of_report(const Report& r, const std::string& times, std::string_view all) {
   std::string out = fmt::format("{} ({}): {}", name_of(r.weight), r.kind, r.sentence);
   if (!r.site.kernel.empty()) out += "\n  at " + text(r.site);  // else of no kernel: a copy
   if (!r.expected.empty()) out += fmt::format("\n  expected {}", r.expected);
   if (!r.found.empty()) out += fmt::format("\n  found    {}", r.found);
   if (!times.empty()) out += fmt::format("\n  {}", times);
   if (r.deadlock && !r.deadlock->sentence.empty()) {
-    out += fmt::format("\n  why      {}\n  all of it: --verbose, or tilescope explain why",
-                       r.deadlock->sentence);
+    out += fmt::format("\n  why      {}", r.deadlock->sentence);
+    if (!all.empty()) out += fmt::format("\n  all of it: {}", all);
   }
   return out;
 }
@@ -90,22 +91,23 @@ std::string text_of_report(const Report& r, const std::string& times) {
 }  // namespace
 
 std::string text_of_reports(const std::vector<Report>& reports, bool verbose,
-                            std::string_view each) {
+                            const Elsewhere& elsewhere) {
   std::string out;
   const auto add = [&](const std::string& text) { out += (out.empty() ? "" : "\n") + text; };
   if (verbose) {
     for (const Report& r : reports) {
-      add(text_of_report(r, r.count > 1 ? fmt::format("{} times at this place", r.count) : ""));
+      add(text_of_report(r, r.count > 1 ? fmt::format("{} times at this place", r.count) : "", ""));
       if (r.deadlock) add(text_of(*r.deadlock));
     }
     return out;
   }
   const std::vector<ReportGroup> grouped = groups(reports);
   for (const ReportGroup& group : grouped) {
-    add(text_of_report(reports[group.members.front()], text_of_counts(group)));
+    add(text_of_report(reports[group.members.front()], text_of_counts(group), elsewhere.all));
   }
   if (grouped.size() < reports.size()) {
-    add(fmt::format("{} reports, grouped by source line and kind; {}", reports.size(), each));
+    add(fmt::format("{} reports, grouped by source line and kind; {}", reports.size(),
+                    elsewhere.each));
   }
   return out;
 }

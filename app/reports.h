@@ -23,10 +23,16 @@ struct Telling {
   bool writes_rules = false;         // and with a rule that would silence it
 };
 
+// What shows the rest of what a text leaves out: each report of a group, and all about a deadlock.
+struct Elsewhere {
+  std::string_view each = "--verbose shows each";
+  std::string_view all = "--verbose, or tilescope explain why";
+};
+
 // With its site, what was expected and what was found: the first report of each line and kind, with
 // how many there are (core/run/report_groups.h); verbose: each report. Faults last, as they came.
 std::string text_of_reports(const std::vector<Report>& reports, bool verbose,
-                            std::string_view each = "--verbose shows each");
+                            const Elsewhere& elsewhere = {});
 
 nlohmann::ordered_json to_json(const std::vector<Report>& reports);
 nlohmann::ordered_json to_json(const DiffReport& diff);

@@ -266,11 +266,11 @@ nb::object run_kernel(const std::string& name, nb::dict words) {
   KernelOptions named;
   RunOptions options = options_in(entry, words, named);
   if (settings.device) options.processors = order_of(settings, "").device.processors;
-  PreparedRun prepared = taken(prepare_run(name, options));
+  PreparedRun prepared = taken_of_words(prepare_run(name, options));
   const Order order = order_of(settings, prepared.job.program.ptx);
   if (order.device.processors != options.processors) {  // it is launched otherwise
     options.processors = order.device.processors;
-    prepared = taken(prepare_run(name, options));
+    prepared = taken_of_words(prepare_run(name, options));
   }
   return run_prepared(prepared, order, settings, check,
                       window_command(entry, named, options.inputs, settings));

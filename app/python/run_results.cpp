@@ -93,7 +93,7 @@ std::string repr_of(const Run& run) {
 
 std::string text_of(const Run& run) {
   std::string out = repr_of(run);
-  if (!run.reports.empty()) out += "\n" + text_of_reports(run.reports, false, run_has_each);
+  if (!run.reports.empty()) out += "\n" + text_of_reports(run.reports, false, in_the_run);
   for (const Difference& each : run.differences) out += "\n" + text(each);
   return out;
 }

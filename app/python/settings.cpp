@@ -217,11 +217,10 @@ std::optional<OrderVerdict> try_orders(const Settings& settings, Order order, Ru
       const std::vector<Report> worst =
           reports_of(run.reports, fault ? Weight::fault : Weight::hazard);
       if (!worst.empty()) {
-        return OrderVerdict{
-            fault,
-            fmt::format("in another order, {} ({} of {}): {}", name, n, settings.search,
-                        text_of_reports(worst, false, run_has_each)),
-            std::move(run)};
+        return OrderVerdict{fault,
+                            fmt::format("in another order, {} ({} of {}): {}", name, n,
+                                        settings.search, text_of_reports(worst, false, in_the_run)),
+                            std::move(run)};
       }
     }
     if (const std::string difference = others.difference(); !difference.empty()) {
@@ -249,7 +248,7 @@ nb::object judged(Run run, RunState state, const Settings& settings) {
   }
   nb::object object = nb::cast(std::move(run));
   if (worst.empty()) return object;
-  raise_with_run(state == RunState::fault, text_of_reports(worst, false, run_has_each),
+  raise_with_run(state == RunState::fault, text_of_reports(worst, false, in_the_run),
                  std::move(object));
 }
 

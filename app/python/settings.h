@@ -46,7 +46,7 @@ inline constexpr const char* settings_signature =
     "numerics: str | None = None, threads: int | None = None, max_instructions: int | None = None, "
     "suppressions: str | list[str] | None = None, record: bool = False, search: int = 0";
 // Where reports are grouped in a text, what has them one by one.
-inline constexpr std::string_view run_has_each = "the run's `reports` has each";
+inline constexpr Elsewhere in_the_run = {"the run's `reports` has each", "print(run.reports[-1])"};
 
 inline constexpr const char* settings_help =
     "strict: a hazard raises Hazard.\n"

@@ -333,6 +333,7 @@ def test_kernels_of_the_catalog():
         (lambda: ts.run("nope"), "There is no kernel 'nope' in the catalog"),
         (lambda: ts.run("hgemm_v3", q=3), "hgemm_v3 has no option q=; it takes m=, n=, "),
         (lambda: ts.run("hgemm_v3", schedule="zz"), "^schedule=zz: 'zz' is no order"),
+        (lambda: ts.run("dense_gemm", a_dtype="zz"), "dense_gemm was asked for a_dtype=zz; it takes f16, "),
         (lambda: ts.run("hgemm_v3", m=-1), "m = -1 was asked for"),
         (lambda: ts.run("elementwise_add", a=np.zeros((3, 4), complex)), "complex128"),
         (lambda: ts.run("elementwise_add", a=np.zeros((3, 4), "f4"), b=np.zeros((4, 4), "f4")), "4"),
