@@ -483,7 +483,9 @@ void SimulatedDevice::say_order(std::uint64_t stream, const sim::WorkOrder::Race
     report.expected =
         "griddepcontrol.wait (cudaGridDependencySynchronize) before the first access to what the "
         "launch before it uses";
-    report.found = "programmatic stream serialization: the second launch may begin early";
+    report.found =
+        "programmatic stream serialization, and the first launch lets dependents begin "
+        "(griddepcontrol.launch_dependents)";
   } else if (lane != lanes_.end() && other != lanes_.end() && lane->second == other->second) {
     report.expected = "an edge of the graph that leads from one to the other";
     report.found = "nodes of one graph without one, either could be first";

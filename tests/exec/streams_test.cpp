@@ -159,20 +159,29 @@ TEST_F(EarlyLaunches, WhatComesBeforeTheWaitHasNoOrderWithTheLaunchBefore) {
 }
 
 TEST_F(EarlyLaunches, EachWarpMustBeBehindAWait) {
-  EXPECT_EQ(launch(data_, 64, 1), CUDA_SUCCESS);
+  EXPECT_EQ(launch_early(patient_), CUDA_SUCCESS);
   EXPECT_EQ(launch_early(together_), CUDA_SUCCESS);
   EXPECT_EQ(told("stream_race"), 0u);
+  EXPECT_EQ(launch_early(patient_), CUDA_SUCCESS);
   EXPECT_EQ(launch_early(apart_), CUDA_SUCCESS);
   EXPECT_EQ(told("stream_race"), 1u);
+}
+
+// As CUB launches its merge sort: kernels without griddepcontrol, each of them with the attribute.
+TEST_F(EarlyLaunches, ALaunchThatLetsNoDependentsBeginIsWaitedFor) {
+  EXPECT_EQ(launch(data_, 64, 1), CUDA_SUCCESS);
+  EXPECT_EQ(launch_early(hasty_), CUDA_SUCCESS);
+  EXPECT_EQ(launch_early(hasty_), CUDA_SUCCESS);
+  EXPECT_EQ(told("stream_race"), 0u);
 }
 
 TEST_F(EarlyLaunches, OtherWorkBetweenThemIsWaitedFor) {
   CUevent event = nullptr;
   ASSERT_EQ(call("cuEventCreate", &event, 0u), CUDA_SUCCESS);
-  EXPECT_EQ(launch(data_, 64, 1), CUDA_SUCCESS);
+  EXPECT_EQ(launch_early(patient_), CUDA_SUCCESS);
   EXPECT_EQ(call("cuMemsetD32Async", data_, 3u, std::size_t{64}, CUstream{}), CUDA_SUCCESS);
   EXPECT_EQ(launch_early(hasty_), CUDA_SUCCESS);
-  EXPECT_EQ(launch(data_, 64, 1), CUDA_SUCCESS);  // ends behind all that was before
+  EXPECT_EQ(launch_early(patient_), CUDA_SUCCESS);
   EXPECT_EQ(call("cuCtxSynchronize"), CUDA_SUCCESS);
   EXPECT_EQ(launch_early(hasty_), CUDA_SUCCESS);
   EXPECT_EQ(told("stream_race"), 0u);
@@ -185,7 +194,7 @@ TEST_F(EarlyLaunches, SoItIsInCapturedStreams) {
     CUgraph graph = nullptr;
     struct CUgraphExec_st* exec = nullptr;
     EXPECT_EQ(call("cuStreamBeginCapture_v2", stream, 0), CUDA_SUCCESS);
-    EXPECT_EQ(launch(data_, 64, 1, stream), CUDA_SUCCESS);
+    EXPECT_EQ(launch_early(patient_, stream), CUDA_SUCCESS);
     EXPECT_EQ(launch_early(second, stream), CUDA_SUCCESS);
     EXPECT_EQ(call("cuStreamEndCapture", stream, &graph), CUDA_SUCCESS);
     EXPECT_EQ(call("cuGraphInstantiateWithFlags", &exec, graph, 0ull), CUDA_SUCCESS);

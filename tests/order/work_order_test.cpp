@@ -155,20 +155,35 @@ AccessLog early_reads() {
   return out;
 }
 
+AccessLog letting_begin(AccessLog out) {
+  out.let_dependents_begin();
+  return out;
+}
+
 TEST(WorkOrder, WhatIsEarlyHasNoOrderWithTheLaunchRightBefore) {
   using Kind = WorkOrder::Kind;
   WorkOrder order;
   order.expect_early_launches();
-  order.add(0, "a", writes(), Kind::launch);
+  order.add(0, "a", letting_begin(writes()), Kind::launch);
   const auto races = order.add(0, "b", early_reads(), Kind::early_launch);
   ASSERT_EQ(races.size(), 1u);
   EXPECT_EQ(races[0].earlier.name, "a");
   EXPECT_TRUE(races[0].early);
   EXPECT_EQ(races[0].meeting.at, 0u);
   EXPECT_TRUE(order.add(0, "c", writes(), Kind::launch).empty());
-  EXPECT_TRUE(order.add(0, "d", writes(64, 128), Kind::launch).empty());
+  EXPECT_TRUE(order.add(0, "d", letting_begin(writes(64, 128)), Kind::launch).empty());
   EXPECT_TRUE(order.add(0, "e", early_reads(), Kind::early_launch).empty())
       << "the launch right before writes what is read behind the wait alone";
+}
+
+TEST(WorkOrder, NoneBeginsBeforeALaunchHasEndedThatDoesNotLetIt) {
+  using Kind = WorkOrder::Kind;
+  WorkOrder order;
+  order.expect_early_launches();
+  order.add(0, "a", writes(), Kind::launch);
+  EXPECT_TRUE(order.add(0, "b", early_reads(), Kind::early_launch).empty());
+  order.add(0, "c", letting_begin(writes()), Kind::launch);
+  EXPECT_EQ(order.add(0, "d", early_reads(), Kind::early_launch).size(), 1u);
 }
 
 TEST(WorkOrder, OtherWorkBetweenTwoLaunchesIsWaitedFor) {
@@ -177,7 +192,7 @@ TEST(WorkOrder, OtherWorkBetweenTwoLaunchesIsWaitedFor) {
     WorkOrder order;
     order.expect_early_launches();
     order.record(7, 0);
-    order.add(0, "a", writes(), Kind::launch);
+    order.add(0, "a", letting_begin(writes()), Kind::launch);
     if (how == 0) order.add(0, "a copy", {}, Kind::other);
     if (how == 1) order.record(8, 0);
     if (how == 2) order.wait(0, 7);

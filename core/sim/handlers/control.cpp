@@ -211,7 +211,7 @@ Flow exit_lanes(Core& x, const Code&, Mask m) {
   return end_lanes(x, m);
 }
 
-// Profiling, and leave for dependent launches to begin: nothing happens here.
+// Profiling: nothing happens here.
 Flow nothing_happens(Core&, const Code&, Mask) {
   return Flow::next;
 }
@@ -220,6 +220,12 @@ Flow nothing_happens(Core&, const Code&, Mask) {
 // they may still have been at work with.
 Flow wait_for_launches(Core& x, const Code&, Mask) {
   note_wait(x);
+  return Flow::next;
+}
+
+// None runs beside this one here, but it could.
+Flow let_dependents_begin(Core& x, const Code&, Mask) {
+  note_dependents(x);
   return Flow::next;
 }
 
@@ -259,7 +265,8 @@ Handler control_handler(const ptx::Instruction& i) {
     case ptx::Op::pmevent:
       return nothing_happens;
     case ptx::Op::griddepcontrol:
-      return i.modifiers.operation() == ptx::Operation::wait ? wait_for_launches : nothing_happens;
+      return i.modifiers.operation() == ptx::Operation::wait ? wait_for_launches
+                                                             : let_dependents_begin;
     case ptx::Op::nanosleep:
       return sleep;
     case ptx::Op::trap:

@@ -24,4 +24,8 @@ void note_wait(Core& x) {
   x.machine->access_log->waited(x.machine->cluster_number(x.block->number), wait);
 }
 
+void note_dependents(Core& x) {
+  if (x.machine->access_log) x.machine->access_log->let_dependents_begin();
+}
+
 }  // namespace tilescope::sim

@@ -14,5 +14,7 @@ void tell_early(Machine& machine);
 bool is_early(const Core& x);
 // The current warp executes griddepcontrol.wait.
 void note_wait(Core& x);
+// It executes griddepcontrol.launch_dependents.
+void note_dependents(Core& x);
 
 }  // namespace tilescope::sim

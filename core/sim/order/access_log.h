@@ -44,6 +44,9 @@ class AccessLog {
     std::uint32_t epoch = 0;
   };
   void tell_early() { tells_early_ = true; }
+  // It has executed griddepcontrol.launch_dependents: a launch behind it may begin before it ends.
+  void let_dependents_begin() { lets_dependents_begin_ = true; }
+  bool lets_dependents_begin() const { return lets_dependents_begin_; }
   void waited(std::uint64_t cluster, Wait wait) {
     if (tells_early_) waits_[cluster].push_back(wait);
   }
@@ -74,7 +77,7 @@ class AccessLog {
 
   Sets sets_;
   Sets early_;  // of these
-  bool tells_early_ = false;
+  bool tells_early_ = false, lets_dependents_begin_ = false;
   std::unordered_map<std::uint64_t, std::vector<Wait>> waits_;  // by cluster
 };
 

@@ -47,7 +47,8 @@ std::vector<WorkOrder::Race> WorkOrder::add(Stream stream, std::string name, Acc
   }
   std::vector<Race> out;
   for (auto each = works_.rbegin(); each != works_.rend(); ++each) {
-    const bool early = each->stream == stream && each->number == primary;
+    const bool early =
+        each->stream == stream && each->number == primary && each->accesses.lets_dependents_begin();
     if (!early && at(own.clock, each->stream) >= each->number) continue;
     const auto meeting =
         early ? accesses.early_meeting(each->accesses) : accesses.meeting(each->accesses);

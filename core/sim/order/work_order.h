@@ -10,8 +10,11 @@
 //  - what the host has waited for is over before it gives out anything more. Threads of the host
 //    are taken to know what each other does: a program that does not see to that is not told so;
 //  - a launch that may begin early (programmatic stream serialization) has no order with the launch
-//    right before it as to what it does before its griddepcontrol.wait. Other work between the two
-//    has it begin behind that, as any.
+//    right before it as to what it does before its griddepcontrol.wait, where that one has executed
+//    griddepcontrol.launch_dependents (PTX ISA 9.7.13.13, its note). Where it has not, it begins
+//    behind all of that, with or without a wait: measured on an H200, 100,000 launches without
+//    one, of which none read an old word (tests/litmus/chip/early_launch.cu). Other work between
+//    the two has it begin behind that, as any.
 // Two Works that are in no order and use the same bytes, of which one writes, are a race.
 #pragma once
 
