@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <numeric>
 
+#include "core/ptx/definitions.h"
 #include "core/sim/checks/around.h"
 #include "core/sim/checks/origin.h"
 #include "core/sim/checks/undecided.h"
@@ -100,6 +103,13 @@ class Careful {
         m_(m) {}
 
   Flow run() {
+    const Flow flow = run_guarded();
+    note_sums();
+    return flow;
+  }
+
+ private:
+  Flow run_guarded() {
     if (!x_.warp->undecided.empty()) {
       meet_undecided(x_, all_);
     } else {
@@ -115,7 +125,32 @@ class Careful {
     return flow;
   }
 
- private:
+  // What is undefined of what has been written is of no sum that is known, but for sums_.
+  void note_sums() {
+    UndefinedSums& known = x_.warp->undefined_sums;
+    if (!x_.warp->undefined_registers) return known.clear();
+    if (!known.empty()) {
+      ptx::each_written(program_, i_, [&](std::uint32_t reg) {
+        known.forget(program_.registers[reg].place, m_);
+      });
+    }
+    for (auto& [lane, sum] : sums_) known.set(c_.d, lane, std::move(sum));
+  }
+
+  // Of which undefined values is the operand in a lane the sum?
+  UndefinedSums::Sum sum_of(const Operand& o, int lane) {
+    return of(o, lane) ? x_.warp->undefined_sums.of(place(program_, o), lane)
+                       : UndefinedSums::Sum{};
+  }
+
+  bool sums_up() const {
+    const ptx::Type type = i_.modifiers.type();
+    const bool integer = type == ptx::Type::u32 || type == ptx::Type::s32 ||
+                         type == ptx::Type::u64 || type == ptx::Type::s64;
+    return (i_.op == Op::add || i_.op == Op::sub) && integer &&
+           !i_.modifiers.has(ptx::Field::sat) && !i_.modifiers.has(ptx::Field::cc);
+  }
+
   // What the guard lets through.
   Flow let_through() {
     if (!m_) return Flow::next;
@@ -123,6 +158,8 @@ class Careful {
     if (i_.unit == Unit::warp || i_.unit == Unit::barrier || i_.unit == Unit::async) {
       if (!operands_decide()) return Flow::fault;
       if (i_.op == Op::redux) return reduce();
+      // A barrier's answer comes when all are there, which the warp may wait for.
+      if (i_.unit == Unit::barrier) define_results();
       if (i_.op != Op::shfl) return plain();
       return shuffle();
     }
@@ -306,8 +343,19 @@ class Careful {
     c_.run(x_, c_, m_);
     std::uint32_t shuffled[lanes];
     std::memcpy(shuffled, target, sizeof shuffled);
+    // And with each lane's number, which says whose value a lane got.
+    std::uint32_t numbers[lanes], from[lanes];
+    std::iota(std::begin(numbers), std::end(numbers), 0u);
+    std::memcpy(target, before, sizeof before);
+    std::memcpy(source, numbers, sizeof numbers);
+    c_.run(x_, c_, m_);
+    std::memcpy(from, target, sizeof from);
     std::memcpy(target, result, sizeof result);
     if (a != c_.d) std::memcpy(source, values, sizeof values);
+    for (int l = 0; l < lanes; ++l) {
+      if (!(m_ >> l & 1) || !shuffled[l] || (x_.strays >> l & 1)) continue;
+      sums_.push_back({l, x_.warp->undefined_sums.of(a, static_cast<int>(from[l] % lanes))});
+    }
     define_results();
     for (int l = 0; l < lanes; ++l) {
       if (m_ >> l & 1) set_lane(x_, c_.d, 4, l, shuffled[l]);
@@ -329,9 +377,20 @@ class Careful {
   Flow compute() {
     std::uint64_t result[lanes] = {};
     Mask predicate = 0;
+    const bool sums = sums_up();
     for (int l = 0; l < lanes; ++l) {
       if (!(m_ >> l & 1)) continue;
       result[l] = depends(l);
+      if (sums && result[l]) {
+        UndefinedSums::Sum sum =
+            UndefinedSums::add(sum_of(o_[1], l), sum_of(o_[2], l), i_.op == Op::sub,
+                               ptx::bits_of(i_.modifiers.type()));
+        if (sum.empty()) {
+          result[l] = 0;
+        } else {
+          sums_.push_back({l, std::move(sum)});
+        }
+      }
       if (result[l]) predicate |= 1u << l;
     }
     const Flow flow = c_.run(x_, c_, m_);
@@ -351,6 +410,12 @@ class Careful {
   // mov keeps bytes apart: the shadow's bytes go where the value's go, of up to 128 bits.
   Flow move() {
     std::uint8_t bytes[lanes][16] = {};
+    if (o_[0].kind == Operand::Kind::reg && o_[1].kind == Operand::Kind::reg &&
+        register_width(program_, o_[0]) == register_width(program_, o_[1])) {
+      for (int l = 0; l < lanes; ++l) {
+        if ((m_ >> l & 1) && of(o_[1], l)) sums_.push_back({l, sum_of(o_[1], l)});
+      }
+    }
     for_parts(o_[1], [&](const Operand& part, int at, int width) {
       const Reference r = place(program_, part);
       if (!in_file(r) || x_.block->undefined.empty()) return;
@@ -561,6 +626,7 @@ class Careful {
   const Instruction& i_;
   const Operand* o_;
   Mask all_, m_;
+  std::vector<std::pair<int, UndefinedSums::Sum>> sums_;  // by lane, of what is written
 };
 
 }  // namespace
@@ -613,6 +679,7 @@ void define(Core& x, Reference r, int width, Mask m) {
 }
 
 void undefine(Core& x, Reference r, int width, Mask m) {
+  x.warp->undefined_sums.forget(r, m);
   std::uint8_t* bytes = shadow(x, r);
   for (int l = 0; l < lanes; ++l) {
     if (m >> l & 1) std::memset(bytes + l * width, 0xff, static_cast<std::size_t>(width));

@@ -19,6 +19,7 @@
 #include "core/sim/async/mbarrier.h"
 #include "core/sim/async/operation.h"
 #include "core/sim/async/shared_tiles.h"
+#include "core/sim/checks/undefined_sums.h"
 #include "core/sim/machine/copies.h"
 #include "core/sim/machine/register_file.h"
 #include "core/sim/machine/register_pool.h"
@@ -138,6 +139,7 @@ struct Warp {
   // Registers with at least one undefined byte in a lane, and `undecided`: while there are none,
   // instructions run without looking for undefined values.
   std::uint32_t undefined_registers = 0;
+  UndefinedSums undefined_sums;               // of them
   std::uint64_t executed = 0;                 // instructions
   std::uint64_t held_at = ~std::uint64_t{0};  // of them: the next of Options::holds
   // The last of Scheduler::meeting_points(), and what was complete then.
