@@ -6,19 +6,20 @@
 
 namespace tilescope {
 namespace {
-constexpr double too_little = 1e-3;  // of a share: nothing goes on there
+constexpr double too_little = 1e-3;  // of the room, of memory: nothing goes on there
 }  // namespace
 
-std::map<double, double>::iterator SharedUse::at(double time) {
+std::map<double, SharedUse::Use>::iterator SharedUse::at(double time) {
   const auto next = used_.lower_bound(time);
   if (next != used_.end() && next->first == time) return next;
-  const double level = next == used_.begin() ? 0 : std::prev(next)->second;
+  const Use level = next == used_.begin() ? Use{} : std::prev(next)->second;
   return used_.emplace_hint(next, time, level);
 }
 
-double SharedUse::use(double& from, double share, double seconds) {
+double SharedUse::use(double& from, Use takes, double seconds) {
   if (seconds <= 0) return from;
-  share = std::clamp(share, too_little, 1.0);
+  takes.room = std::clamp(takes.room, too_little, 1.0);
+  takes.memory = std::clamp(takes.memory, 0.0, 1.0);
   double left = seconds;
   bool has_begun = false;
   auto now = at(from);
@@ -26,23 +27,23 @@ double SharedUse::use(double& from, double share, double seconds) {
     const auto next = std::next(now);
     const double until =
         next == used_.end() ? std::numeric_limits<double>::infinity() : next->first;
-    const double free = 1 - now->second;
-    if (free < too_little) {
+    const double room = 1 - now->second.room, memory = 1 - now->second.memory;
+    if (room < too_little || (takes.memory > too_little && memory < too_little)) {
       now = next;  // behind the last nothing is used
       continue;
     }
     if (!has_begun) from = now->first;
     has_begun = true;
-    const double taken = std::min(share, free), rate = taken / share;
+    // Of its CTAs those are there that have room, and as fast as memory lets them be.
+    const double there = std::min(1.0, room / takes.room);
+    const double rate = takes.memory > too_little ? std::min(there, memory / takes.memory) : there;
     const double end = now->first + left / rate;
     if (end <= now->first) return now->first;  // what is left is nothing, as numbers go
-    if (end <= until) {
-      at(end);
-      now->second += taken;
-      return end;
-    }
+    if (end <= until) at(end);
+    now->second.room += takes.room * there;
+    now->second.memory += takes.memory * rate;
+    if (end <= until) return end;
     left -= (until - now->first) * rate;
-    now->second += taken;
     now = next;
   }
 }
@@ -60,6 +61,7 @@ double ExecClock::time_of(std::uint64_t stream) const {
 void ExecClock::wait(std::uint64_t stream, double time) {
   double& own = times_[stream];
   own = std::max(own, time);
+  early_.erase(stream);
 }
 
 void ExecClock::host_knows(double time) {
@@ -72,10 +74,26 @@ void ExecClock::host_knows_all() {
   for (const auto& [stream, time] : times_) host_knows(time);
 }
 
-ExecClock::Span ExecClock::work(std::uint64_t stream, Part part, double share, double seconds) {
-  Span out{time_of(stream), 0};
-  out.end = parts_[static_cast<std::size_t>(part)].use(out.begin, share, seconds);
+ExecClock::Span ExecClock::work(std::uint64_t stream, const Work& work) {
+  SharedUse& part = parts_[static_cast<std::size_t>(work.part)];
+  const double before = time_of(stream);
+  const auto early = early_.find(stream);
+  Span out{before, 0};
+  if (work.waits_after && early != early_.end()) {
+    // What comes before its wait goes on beside the work before, as far as there is room.
+    out.begin = std::clamp(early->second, host_, before);
+    const double first = std::min(*work.waits_after, work.seconds);
+    double behind = std::max(part.use(out.begin, work.takes, first), before);
+    out.end = part.use(behind, work.takes, work.seconds - first);
+  } else {
+    out.end = part.use(out.begin, work.takes, work.seconds);
+  }
   times_[stream] = out.end;
+  if (work.lets_begin_after) {
+    early_[stream] = std::min(out.begin + *work.lets_begin_after, out.end);
+  } else {
+    early_.erase(stream);
+  }
   return out;
 }
 

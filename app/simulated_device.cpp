@@ -326,8 +326,12 @@ DriverResult SimulatedDevice::launch(const Request& request) {
   const double share = request.together ? static_cast<double>(how.grid.count()) /
                                               static_cast<double>(request.together)
                                         : 1;
-  const ExecClock::Span span =
-      clock_.work(request.stream, ExecClock::Part::chip, share, outline.seconds);
+  ExecClock::Work work{ExecClock::Part::chip, {share, machine->memory_share()}, outline.seconds};
+  if (outline.seconds > 0 && !outline.at_least_so_long) {
+    work.lets_begin_after = machine->lets_begin_after();
+    if (request.begins_early) work.waits_after = machine->waits_after();
+  }
+  const ExecClock::Span span = clock_.work(request.stream, work);
   if (state == RunState::running && !stops) {  // interrupted, or more than it may execute
     failed_ = DriverResult::launch_timeout;
     if (!interrupted()) {
@@ -611,7 +615,7 @@ void SimulatedDevice::did(std::uint64_t stream, Way way, std::string what, std::
   const auto part = way == Way::to_device     ? ExecClock::Part::to_device
                     : way == Way::from_device ? ExecClock::Part::from_device
                                               : ExecClock::Part::chip;
-  const ExecClock::Span span = clock_.work(stream, part, 1, seconds);
+  const ExecClock::Span span = clock_.work(stream, {part, {1, by_link ? 0.0 : 1.0}, seconds});
   records_.work(stream, span.begin, span.end, std::move(what),
                 fmt::format("\"bytes\":{}{}", bytes,
                             seconds > 0 ? "" : ",\"time\":\"none: it is not predicted\""));

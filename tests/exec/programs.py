@@ -226,7 +226,7 @@ sample(DOMAIN + "NV12toBGRandResize",
         "utils.cu"], check="")
 sample(DOMAIN + "stereoDisparity", check="")
 sample(DOMAIN + "FDTD3d", ["src/FDTD3d.cpp", "src/FDTD3dGPU.cu", "src/FDTD3dReference.cpp"],
-       flags=["-I", "inc"], arguments=["--dimx=96", "--dimy=96", "--dimz=96", "--timesteps=2"])
+       flags=["-I", "inc"], arguments=["--dimx=96", "--dimy=96", "--dimz=96", "--timesteps=2"], check=BY_EXIT)
 sample(DOMAIN + "SobolQRNG", ["sobol.cpp", "sobol_gold.cpp", "sobol_gpu.cu",
                               "sobol_primitives.cpp"],
        arguments=["--vectors=2048", "--dimensions=32"], check="L1-Error: 0")

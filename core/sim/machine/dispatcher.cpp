@@ -254,7 +254,7 @@ void Dispatcher::start_block(Block& block, std::uint64_t number) {
   block.tensor = std::move(tensor);
   block.tensor.memory.start();
   block.registers_free = {};
-  block.cancelled_nothing = false;
+  block.cancelled_nothing = block.lets_dependents_begin = false;
   block.next_warp = 0;
   block.warp_turn_left = 0;
   block.idle = 0;

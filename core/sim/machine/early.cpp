@@ -1,5 +1,7 @@
 #include "core/sim/machine/early.h"
 
+#include <algorithm>
+
 #include "core/sim/machine/machine.h"
 #include "core/sim/machine/model.h"
 
@@ -18,6 +20,11 @@ bool is_early(const Core& x) {
 }
 
 void note_wait(Core& x) {
+  if (x.machine->clock) {
+    DependentTimes& times = x.machine->dependents;
+    const double now = x.block->time.warps[x.warp->index].slot;
+    times.waits = times.waits == DependentTimes::never ? now : std::min(times.waits, now);
+  }
   if (!x.machine->access_log) return;
   AccessLog::Wait wait;
   if (x.block->order.on()) wait = {observer(x).me(), observer(x).epoch()};
@@ -26,6 +33,11 @@ void note_wait(Core& x) {
 
 void note_dependents(Core& x) {
   if (x.machine->access_log) x.machine->access_log->let_dependents_begin();
+  if (!x.machine->clock || x.block->lets_dependents_begin) return;
+  x.block->lets_dependents_begin = true;
+  DependentTimes& times = x.machine->dependents;
+  times.tells = std::max(times.tells, x.block->time.warps[x.warp->index].slot);
+  ++times.blocks_tell;
 }
 
 }  // namespace tilescope::sim

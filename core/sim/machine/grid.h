@@ -28,6 +28,14 @@ class LateReads;
 // Why a warp's turn ended: something was issued; it wants no more.
 enum class Pause : std::uint8_t { none, look, turn };
 
+// When a launch has, by the clock: cycles from its beginning.
+struct DependentTimes {
+  static constexpr double never = -1;
+  double waits = never;  // first executed griddepcontrol.wait, in any CTA
+  double tells = never;  // executed griddepcontrol.launch_dependents in the last CTA to do so
+  std::uint64_t blocks_tell = 0;  // CTAs that have
+};
+
 // An entry as machines run it, which never changes.
 struct Image {
   ptx::Program program;
@@ -59,6 +67,7 @@ struct Grid {
   std::optional<OrderLog> order_log;                               // with Options::logs_order
   std::map<std::uint64_t, std::vector<FlagAccess>> flag_accesses;  // with it: of each flag, by warp
   std::optional<AccessLog> access_log;                             // with Options::logs_accesses
+  DependentTimes dependents;                                       // with a clock
   std::vector<bool> unread_waits;  // by instruction (core/sim/checks/unread.h)
   std::vector<bool> unread_atomics;
   std::shared_ptr<const LateReads> late_reads;    // null: the program has none

@@ -175,6 +175,34 @@ double Machine::seconds() const {
   return model_->clock ? model_->clock->seconds() : 0;
 }
 
+double Machine::memory_share() const {
+  return model_->clock ? model_->clock->memory_share() : 0;
+}
+
+namespace {
+
+// Of a launch, in seconds, what is at `cycle` of its clock.
+double seconds_at(const Model& model, double cycle) {
+  const Clock& clock = *model.clock;
+  const double launch = clock.times().launch * 1e-6;
+  if (clock.ended_at <= 0) return clock.seconds();
+  return launch + (clock.seconds() - launch) * std::min(1.0, cycle / clock.ended_at);
+}
+
+}  // namespace
+
+double Machine::lets_begin_after() const {
+  const DependentTimes& times = model_->dependents;
+  const bool all = times.blocks_tell == model_->launch.grid.count();
+  return model_->clock && all ? seconds_at(*model_, times.tells) : seconds();
+}
+
+double Machine::waits_after() const {
+  const DependentTimes& times = model_->dependents;
+  const bool waits = times.waits != DependentTimes::never;
+  return model_->clock && waits ? seconds_at(*model_, times.waits) : seconds();
+}
+
 const DeviceTimes* Machine::times() const {
   return model_->clock ? &model_->clock->times() : nullptr;
 }

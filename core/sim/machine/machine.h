@@ -121,6 +121,13 @@ class Machine {
   bool all_have_reached(double cycle) const;
   // What the run takes on the chip, launch and all; 0 without a clock.
   double seconds() const;
+  // The share of that in which the device's memory is busy, 0 to 1.
+  double memory_share() const;
+  // From its beginning, in seconds: until a launch behind it may begin (griddepcontrol.
+  // launch_dependents, by all CTAs), and until it first waits for the one before it
+  // (griddepcontrol.wait). As late as its end where it does not.
+  double lets_begin_after() const;
+  double waits_after() const;
   const DeviceTimes* times() const;  // of the chip whose clock it goes by; null: by none
 
   // ---- blocks and who did what ----

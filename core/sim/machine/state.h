@@ -227,6 +227,7 @@ struct Block {
   RegisterPool registers_free;
   // Who first read a response that says that nothing was cancelled
   // (core/sim/handlers/launch_control.cpp).
+  bool lets_dependents_begin = false;  // griddepcontrol.launch_dependents
   bool cancelled_nothing = false;
   std::uint32_t cancelled_at = 0, cancelled_by = 0;
   std::uint64_t timed_out_at = 0;  // meetings and changes when its waits last timed out

@@ -359,6 +359,11 @@ void Clock::tell_pipes(Recorder& recorder) const {
   tell(Pipe::memory, memory_.rate() > 0 ? memory_.taken() / memory_.rate() : 0, 1);
 }
 
+double Clock::memory_share() const {
+  if (memory_.rate() <= 0 || ended_at <= 0) return 0;
+  return std::min(1.0, memory_.taken() / memory_.rate() / ended_at);
+}
+
 double Clock::seconds() const {
   const DeviceTimes& t = times();
   if (t.clock <= 0) return 0;

@@ -127,6 +127,8 @@ class Clock {
   double frequency(double cycles, double tensor_cycles, double l2_bytes) const;
   // What the run takes on the chip, launch and all.
   double seconds() const;
+  // The share of the run in which memory is busy, 0 to 1.
+  double memory_share() const;
   // What has been busy for how long, of all SMs together.
   void tell_pipes(Recorder& recorder) const;
 
