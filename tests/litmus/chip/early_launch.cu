@@ -1,24 +1,25 @@
-// Does a launch that may begin before the one before it has ended (programmatic stream serialization)
-// read what that one has not written yet, where it has no griddepcontrol.wait? PTX asks for the wait
-// where the launch before executes griddepcontrol.launch_dependents (9.7.13.13, the note there). Where it
-// does not, it may begin once all CTAs of that one have ended.
+// Does a launch that may begin before the one before it has ended (programmatic stream
+// serialization) read what that one has not written yet, where it has no griddepcontrol.wait? PTX
+// asks for the wait where the launch before executes griddepcontrol.launch_dependents (9.7.13.13,
+// the note there). Where it does not, it may begin once all CTAs of that one have ended.
 //
 //   nvcc -arch=sm_90 early_launch.cu && ./a.out [ROUNDS]
-//   nvcc -gencode arch=compute_80,code=compute_80 early_launch.cu && ./a.out    (PTX without either)
+//   nvcc -gencode arch=compute_80,code=compute_80 early_launch.cu && ./a.out    (PTX without
+//   either)
 //
-// Each round: the first kernel writes the round's number to 16 MiB, the second reads all of it. A line for
-// each pair of kernels: rounds, words that were old, and rounds in which the second began before the first
-// had ended (by %globaltimer).
+// Each round: the first kernel writes the round's number to 16 MiB, the second reads all of it. A
+// line for each pair of kernels: rounds, words that were old, and rounds in which the second began
+// before the first had ended (by %globaltimer).
 #include <cstdio>
 #include <cstdlib>
 
-#define CHECK(call)                                                              \
-  do {                                                                           \
-    const cudaError_t error = (call);                                            \
-    if (error != cudaSuccess) {                                                  \
-      std::printf("%s: %s\n", #call, cudaGetErrorString(error));                 \
-      return 1;                                                                  \
-    }                                                                            \
+#define CHECK(call)                                              \
+  do {                                                           \
+    const cudaError_t error = (call);                            \
+    if (error != cudaSuccess) {                                  \
+      std::printf("%s: %s\n", #call, cudaGetErrorString(error)); \
+      return 1;                                                  \
+    }                                                            \
   } while (false)
 
 struct Times {
@@ -88,15 +89,16 @@ int look(const char* name, unsigned rounds) {
     attribute.val.programmaticStreamSerializationAllowed = 1;
     how.attrs = &attribute;
     how.numAttrs = 1;
-    CHECK(cudaLaunchKernelEx(&how, second<waits>, static_cast<const unsigned*>(data), words, round, times));
+    CHECK(cudaLaunchKernelEx(&how, second<waits>, static_cast<const unsigned*>(data), words, round,
+                             times));
     CHECK(cudaMemcpyAsync(&end, times, sizeof end, cudaMemcpyDeviceToHost, stream));
     CHECK(cudaStreamSynchronize(stream));
     old += end.old;
     old_rounds += end.old != 0;
     early += end.second_began < end.first_ended;
   }
-  std::printf("%-52s %8u rounds, %12llu old words in %8llu rounds, began early in %8llu\n", name, rounds,
-              old, old_rounds, early);
+  std::printf("%-52s %8u rounds, %12llu old words in %8llu rounds, began early in %8llu\n", name,
+              rounds, old, old_rounds, early);
   std::fflush(stdout);
   CHECK(cudaFree(data));
   CHECK(cudaFree(times));
