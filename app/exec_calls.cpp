@@ -443,6 +443,7 @@ DriverResult ExecCalls::event_record(wire::Reader& in, CallAnswer&) {
   event->second.time = device_.clock().time_of(*on);
   event->second.told = wall_time_ ? now() : *event->second.time;
   device_.order().record(event->first, *on);
+  device_.clock().part(*on);
   return DriverResult::success;
 }
 
@@ -453,6 +454,7 @@ DriverResult ExecCalls::event_wait(wire::Reader& in, CallAnswer&) {
   if (event == events_.end() || !on) return DriverResult::invalid_handle;
   if (event->second.time) {
     device_.clock().wait(*on, *event->second.time);
+    device_.clock().part(*on);
     device_.order().wait(*on, event->first);
   }
   return DriverResult::success;

@@ -59,8 +59,12 @@ double ExecClock::time_of(std::uint64_t stream) const {
 }
 
 void ExecClock::wait(std::uint64_t stream, double time) {
-  double& own = times_[stream];
-  own = std::max(own, time);
+  if (time <= time_of(stream)) return;
+  times_[stream] = time;
+  early_.erase(stream);
+}
+
+void ExecClock::part(std::uint64_t stream) {
   early_.erase(stream);
 }
 
@@ -90,7 +94,8 @@ ExecClock::Span ExecClock::work(std::uint64_t stream, const Work& work) {
   }
   times_[stream] = out.end;
   if (work.lets_begin_after) {
-    early_[stream] = std::min(out.begin + *work.lets_begin_after, out.end);
+    // What goes on more slowly beside others comes to it as much later.
+    early_[stream] = out.begin + (out.end - out.begin) * (*work.lets_begin_after / work.seconds);
   } else {
     early_.erase(stream);
   }

@@ -56,6 +56,8 @@ class ExecClock {
   double time_of(std::uint64_t stream) const;
   // The stream's next work begins behind this.
   void wait(std::uint64_t stream, double time);
+  // Nothing that comes next begins before what the stream has now is done.
+  void part(std::uint64_t stream);
   // The host knows that it is so late.
   void host_knows(double time);
   void host_knows_all();

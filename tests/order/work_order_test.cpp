@@ -186,6 +186,22 @@ TEST(WorkOrder, NoneBeginsBeforeALaunchHasEndedThatDoesNotLetIt) {
   EXPECT_EQ(order.add(0, "d", early_reads(), Kind::early_launch).size(), 1u);
 }
 
+// A lets B begin, and B lets C before it has waited for A: A and C may run side by side.
+TEST(WorkOrder, LaunchesThatLetEachOtherBeginAreAChain) {
+  using Kind = WorkOrder::Kind;
+  for (const bool waits_first : {false, true}) {
+    WorkOrder order;
+    order.expect_early_launches();
+    order.add(0, "a", letting_begin(writes()), Kind::launch);
+    AccessLog nothing;
+    nothing.let_dependents_begin(!waits_first);
+    EXPECT_TRUE(order.add(0, "b", std::move(nothing), Kind::early_launch).empty());
+    const auto races = order.add(0, "c", early_reads(), Kind::early_launch);
+    ASSERT_EQ(races.size(), waits_first ? 0u : 1u);
+    if (!waits_first) EXPECT_EQ(races[0].earlier.name, "a");
+  }
+}
+
 TEST(WorkOrder, OtherWorkBetweenTwoLaunchesIsWaitedFor) {
   using Kind = WorkOrder::Kind;
   for (int how = 0; how < 4; ++how) {

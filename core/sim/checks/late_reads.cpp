@@ -43,6 +43,8 @@ class Follower {
     for (const ptx::Instruction& i : program.code) {
       ptx::each_read(program, i, [&](u32 reg) { ++reads_[reg]; });
     }
+    begins_.resize(program.code.size() + 1, false);
+    for (const ptx::Block& b : program.blocks) begins_[b.first] = true;
   }
 
   // The stores of its value; empty: it comes to something else as well, or to nothing.
@@ -51,11 +53,14 @@ class Follower {
     holds_.clear();
     const ptx::Instruction& from = program_.code[load];
     ptx::each_written(program_, from, [&](u32 reg) { holds_.push_back({reg, 0}); });
+    for (const Held& h : holds_) {
+      if (from.guarded && !is_set_before(load, h.reg)) return {};
+    }
     const auto size = static_cast<u32>(program_.code.size());
     bool one_guard = true;  // each store has the load's own: who loads, stores
     for (u32 at = load + 1; at < std::min(size, load + farthest); ++at) {
       const ptx::Instruction& i = program_.code[at];
-      if (!computes(i) && !is_plain(i)) break;
+      if (begins_[at] || (!computes(i) && !is_plain(i))) break;
       bool uses = false;
       ptx::each_read(program_, i, [&](u32 reg) { uses = note_read(reg) || uses; });
       if (!uses) continue;
@@ -80,6 +85,16 @@ class Follower {
   }
 
  private:
+  // In the same straight run, whatever guards it.
+  bool is_set_before(u32 pc, u32 reg) const {
+    bool is = false;
+    while (!is && !begins_[pc] && pc-- > 0) {
+      const ptx::Instruction& i = program_.code[pc];
+      if (!i.guarded) ptx::each_written(program_, i, [&](u32 r) { is = is || r == reg; });
+    }
+    return is;
+  }
+
   struct Held {
     u32 reg = 0, reads = 0;
   };
@@ -96,7 +111,8 @@ class Follower {
   }
 
   const ptx::Program& program_;
-  std::vector<u32> reads_;  // of each register, in the whole program
+  std::vector<u32> reads_;    // of each register, in the whole program
+  std::vector<bool> begins_;  // a straight run, by instruction
   std::vector<u32> stores_;
   std::vector<Held> holds_;
 };
@@ -134,16 +150,18 @@ bool LateReads::is_stored_by(u32 load, u32 store) const {
 }
 
 bool keep_late_read(Core& x, const Region& region, const MemoryAccess& access) {
-  const LateReads* late = x.machine->late_reads.get();
+  const LateReads* late = x.machine->image->late_reads.get();
   if (!late || access.kind != Shadow::Kind::read || !access.by_lane || !late->is_late(access.pc)) {
     return false;
   }
   std::vector<LateRead>& kept = x.warp->late_reads;
-  // Some of its lanes alone, or the same again: those of the time before did not store.
-  const auto last = std::find_if(kept.begin(), kept.end(), [&](const LateRead& r) {
-    return r.pc == access.pc && (r.mask & access.mask);
-  });
-  LateRead& read = last == kept.end() ? kept.emplace_back() : *last;
+  // What was loaded the time before is not stored any more.
+  for (LateRead& r : kept) {
+    if (r.pc == access.pc) r.mask &= ~access.mask;
+  }
+  kept.erase(std::remove_if(kept.begin(), kept.end(), [](const LateRead& r) { return !r.mask; }),
+             kept.end());
+  LateRead& read = kept.emplace_back();
   read.pc = access.pc;
   read.mask = access.mask;
   read.bytes = access.bytes;
@@ -156,7 +174,7 @@ bool keep_late_read(Core& x, const Region& region, const MemoryAccess& access) {
 }
 
 void count_late_reads(Core& x, u32 m) {
-  const LateReads& late = *x.machine->late_reads;
+  const LateReads& late = *x.machine->image->late_reads;
   std::vector<LateRead>& kept = x.warp->late_reads;
   const u32 store = x.pc;
   for (std::size_t n = 0; n < kept.size();) {

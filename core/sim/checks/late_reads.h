@@ -4,9 +4,10 @@
 //   @%p1 ld.global.b32 %r1, [%rd1];   add.s32 %r2, %r1, 1;   @%p2 st.global.b32 [%rd1], %r2;
 //
 // By PTX's letter (8.7.1) what the others load races with that store. But nothing comes of it: they
-// use it for nothing. So a load of global memory whose value goes into guarded stores alone, with
-// nothing between that synchronises, is an access of the lanes that store, at the time when they
-// do: what it is ordered with is the same.
+// use it for nothing. So a load of global memory whose value goes into guarded stores alone, in one
+// straight run of instructions with nothing that synchronises, is an access of the lanes that
+// store, at the time when they do: what it is ordered with is the same. Where the load is guarded
+// itself, the run sets the register before: else an older value could be stored.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "core/sim/machine/code.h"
+#include "core/sim/machine/state.h"
 
 namespace tilescope::ptx {
 struct Program;
@@ -36,4 +38,8 @@ class LateReads {
 
 // Is this access one? Then it is kept for the warp's stores.
 bool keep_late_read(Core& x, const Region& region, const MemoryAccess& access);
+// Lanes `m` of the warp go elsewhere: what they have not stored by now they do not store.
+inline void drop_late_reads(Core& x, std::uint32_t m) {
+  for (LateRead& read : x.warp->late_reads) read.mask &= ~m;
+}
 }  // namespace tilescope::sim

@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
-#include <numeric>
 
 #include "core/ptx/definitions.h"
 #include "core/sim/checks/around.h"
 #include "core/sim/checks/origin.h"
 #include "core/sim/checks/undecided.h"
+#include "core/sim/lanes/units.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/matrix/fragments.h"
 #include "core/sim/wgmma/handlers.h"
@@ -116,6 +115,7 @@ class Careful {
       x_.unsure = 0;
     }
     const Mask bad = undefined_predicate(x_, c_.guard) & all_;
+    either_ = bad;
     if (!bad) return let_through();
     if (!decide(x_, bad)) return Flow::fault;
     if (i_.op == Op::bra) return m_ ? c_.run(x_, c_, m_) : Flow::next;
@@ -128,13 +128,17 @@ class Careful {
   // What is undefined of what has been written is of no sum that is known, but for sums_.
   void note_sums() {
     UndefinedSums& known = x_.warp->undefined_sums;
-    if (!x_.warp->undefined_registers) return known.clear();
+    // A function's registers are others', in part.
+    const bool leaves = i_.op == Op::call || i_.op == Op::ret;
+    if (leaves || !x_.warp->undefined_registers) return known.clear();
     if (!known.empty()) {
       ptx::each_written(program_, i_, [&](std::uint32_t reg) {
         known.forget(program_.registers[reg].place, m_);
       });
     }
-    for (auto& [lane, sum] : sums_) known.set(c_.d, lane, std::move(sum));
+    for (auto& [lane, sum] : sums_) {
+      if (!(either_ >> lane & 1)) known.set(c_.d, lane, std::move(sum));
+    }
   }
 
   // Of which undefined values is the operand in a lane the sum?
@@ -321,46 +325,25 @@ class Careful {
     return true;
   }
 
-  // Shuffles the shadow with the value: the same instruction, run on the shadow's bytes.
+  // Shuffles the shadow with the value.
   Flow shuffle() {
     const Reference a = place(program_, o_[2]);
     if (!in_file(a) || !has_undefined(x_, a, 4)) return plain();
+    int from[lanes];
     std::uint32_t kept[lanes];
-    std::uint8_t* bytes = shadow(x_, a);
-    std::memcpy(kept, bytes, sizeof kept);
-    std::uint32_t values[lanes], result[lanes], before[lanes];
-    std::byte* source = x_.bank[0] + a;
-    std::byte* target = x_.bank[0] + c_.d;
-    std::memcpy(values, source, sizeof values);
-    std::memcpy(before, target, sizeof before);
+    sources_of_shuffle(x_, c_, i_.modifiers.operation(), from);
+    std::memcpy(kept, shadow(x_, a), sizeof kept);
     x_.strays = 0;
     const Flow flow = c_.run(x_, c_, m_);
     if (flow != Flow::next) return flow;
-    std::memcpy(result, target, sizeof result);
-    // Again with the shadow as the value; predicates come out as before.
-    std::memcpy(target, before, sizeof before);
-    std::memcpy(source, kept, sizeof kept);
-    c_.run(x_, c_, m_);
-    std::uint32_t shuffled[lanes];
-    std::memcpy(shuffled, target, sizeof shuffled);
-    // And with each lane's number, which says whose value a lane got.
-    std::uint32_t numbers[lanes], from[lanes];
-    std::iota(std::begin(numbers), std::end(numbers), 0u);
-    std::memcpy(target, before, sizeof before);
-    std::memcpy(source, numbers, sizeof numbers);
-    c_.run(x_, c_, m_);
-    std::memcpy(from, target, sizeof from);
-    std::memcpy(target, result, sizeof result);
-    if (a != c_.d) std::memcpy(source, values, sizeof values);
-    for (int l = 0; l < lanes; ++l) {
-      if (!(m_ >> l & 1) || !shuffled[l] || (x_.strays >> l & 1)) continue;
-      sums_.push_back({l, x_.warp->undefined_sums.of(a, static_cast<int>(from[l] % lanes))});
-    }
     define_results();
     for (int l = 0; l < lanes; ++l) {
-      if (m_ >> l & 1) set_lane(x_, c_.d, 4, l, shuffled[l]);
+      if (!(m_ >> l & 1)) continue;
+      set_lane(x_, c_.d, 4, l, kept[from[l]]);
+      if (kept[from[l]]) sums_.push_back({l, x_.warp->undefined_sums.of(a, from[l])});
     }
     recount(x_, c_.d, 4);
+    either_ |= x_.strays;
     if (x_.strays) undefine(x_, c_.d, 4, x_.strays);
     return Flow::next;
   }
@@ -626,6 +609,7 @@ class Careful {
   const Instruction& i_;
   const Operand* o_;
   Mask all_, m_;
+  Mask either_ = 0;  // lanes in which it may have been executed, or not
   std::vector<std::pair<int, UndefinedSums::Sum>> sums_;  // by lane, of what is written
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/sim/checks/late_reads.h"
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/units.h"
 #include "core/sim/machine/calls.h"
@@ -154,6 +155,7 @@ Flow end_lanes(Core& x, Mask m) {
 namespace {
 
 Flow branch(Core& x, const Code& c, Mask m) {
+  drop_late_reads(x, m);
   Split& s = x.warp->splits[x.split];
   if (m == s.mask) {
     s.pc = c.target;
@@ -170,6 +172,7 @@ Flow branch(Core& x, const Code& c, Mask m) {
 
 // brx.idx (9.7.12.4): lane for lane, the label with the number that it holds.
 Flow branch_by_index(Core& x, const Code& c, Mask m) {
+  drop_late_reads(x, m);
   const std::uint32_t* index = base::lane_array<std::uint32_t>(x, c.a);
   Warp& w = *x.warp;
   const Mask all = w.splits[x.split].mask;

@@ -34,6 +34,23 @@ Flow gather(Core& x, Reference masks, Mask m, bool orders = true) {
   return together(x, m, wanted, Wait::others, orders);
 }
 
+// Whose value a lane gets (9.7.9.6); none that it has: its own.
+template <Operation how>
+int source_of(int lane, u32 b, u32 clamp, bool& inside) {
+  // The ISA's own names: the sub-segment of the lane, and how far it reaches.
+  const int segmask = static_cast<int>(clamp >> 8 & 31), cval = static_cast<int>(clamp & 31);
+  const int bval = static_cast<int>(b & 31);
+  const int min_lane = lane & segmask;
+  const int max_lane = min_lane | (cval & ~segmask);
+  int j = lane;
+  inside = false;
+  if (how == Operation::up) j = lane - bval, inside = j >= max_lane;
+  if (how == Operation::down) j = lane + bval, inside = j <= max_lane;
+  if (how == Operation::bfly) j = lane ^ bval, inside = j <= max_lane;
+  if (how == Operation::idx) j = min_lane | (bval & ~segmask), inside = j <= max_lane;
+  return inside ? j : lane;
+}
+
 template <Operation how>
 Flow shuffle(Core& x, const Code& c, Mask m) {
   const Flow flow = gather(x, c.e, m);
@@ -44,19 +61,8 @@ Flow shuffle(Core& x, const Code& c, Mask m) {
   u32 t[32];
   Mask in_range = 0, strays = 0;
   for (int lane = 0; lane < 32; ++lane) {
-    // The ISA's own names: the sub-segment of the lane, and how far it reaches.
-    const int segmask = static_cast<int>(clamp[lane] >> 8 & 31),
-              cval = static_cast<int>(clamp[lane] & 31);
-    const int bval = static_cast<int>(b[lane] & 31);
-    const int min_lane = lane & segmask;
-    const int max_lane = min_lane | (cval & ~segmask);
-    int j = lane;
     bool inside = false;
-    if (how == Operation::up) j = lane - bval, inside = j >= max_lane;
-    if (how == Operation::down) j = lane + bval, inside = j <= max_lane;
-    if (how == Operation::bfly) j = lane ^ bval, inside = j <= max_lane;
-    if (how == Operation::idx) j = min_lane | (bval & ~segmask), inside = j <= max_lane;
-    if (!inside) j = lane;
+    const int j = source_of<how>(lane, b[lane], clamp[lane], inside);
     t[lane] = a[j];
     in_range |= inside ? 1u << lane : 0u;
     strays |= (m >> j & 1) ? 0u : 1u << lane;
@@ -256,6 +262,19 @@ Flow meet(Core& x, const Code& c, Mask m) {
 
 Handler warp_barrier_handler() {
   return meet;
+}
+
+void sources_of_shuffle(const Core& x, const Code& c, Operation how, int (&from)[32]) {
+  const u32* b = lane_array<u32>(x, c.b);
+  const u32* clamp = lane_array<u32>(x, c.c);
+  for (int lane = 0; lane < 32; ++lane) {
+    bool inside = false;
+    from[lane] =
+        how == Operation::up     ? source_of<Operation::up>(lane, b[lane], clamp[lane], inside)
+        : how == Operation::down ? source_of<Operation::down>(lane, b[lane], clamp[lane], inside)
+        : how == Operation::bfly ? source_of<Operation::bfly>(lane, b[lane], clamp[lane], inside)
+                                 : source_of<Operation::idx>(lane, b[lane], clamp[lane], inside);
+  }
 }
 
 Handler warp_handler(const ptx::Instruction& i) {

@@ -32,6 +32,8 @@ TILESCOPE_UNITS
 Handler control_handler(const ptx::Instruction& i);
 Handler barrier_handler(const ptx::Instruction& i);
 Handler warp_handler(const ptx::Instruction& i);
+// Of shfl.sync .up, .down, .bfly or .idx: whose value each lane gets.
+void sources_of_shuffle(const Core& x, const Code& c, ptx::Operation how, int (&from)[32]);
 Handler warp_barrier_handler();
 Handler narrow_handler(const ptx::Instruction& i);
 Handler pack_handler(const ptx::Instruction& i);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/sim/checks/late_reads.h"
 #include "core/sim/checks/undefined.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/machine/together.h"
@@ -289,6 +290,7 @@ u64 local_offset(const Core& x, int lane, u32 offset) {
 }
 
 Flow call(Core& x, const Code& c, Mask m) {
+  drop_late_reads(x, m);
   Caller caller(x, x.machine->program().calls[c.target], m);
   u32 number = 0;
   const Routine* r = caller.callee(c, number);
@@ -307,6 +309,7 @@ Flow call(Core& x, const Code& c, Mask m) {
 }
 
 Flow leave(Core& x, const Code&, Mask m) {
+  drop_late_reads(x, m);
   CallStack& stack = x.warp->calls;
   const ptx::Program& p = x.machine->program();
   const int first = __builtin_ctz(m);

@@ -32,7 +32,7 @@ void note_wait(Core& x) {
 }
 
 void note_dependents(Core& x) {
-  if (x.machine->access_log) x.machine->access_log->let_dependents_begin();
+  if (x.machine->access_log) x.machine->access_log->let_dependents_begin(is_early(x));
   if (!x.machine->clock || x.block->lets_dependents_begin) return;
   x.block->lets_dependents_begin = true;
   DependentTimes& times = x.machine->dependents;

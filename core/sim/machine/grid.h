@@ -39,7 +39,8 @@ struct DependentTimes {
 // An entry as machines run it, which never changes.
 struct Image {
   ptx::Program program;
-  std::vector<Bound> bound;  // for each rank in a cluster
+  std::vector<Bound> bound;                     // for each rank in a cluster
+  std::shared_ptr<const LateReads> late_reads;  // null: the program has none
 };
 
 struct Grid {
@@ -70,7 +71,6 @@ struct Grid {
   DependentTimes dependents;                                       // with a clock
   std::vector<bool> unread_waits;  // by instruction (core/sim/checks/unread.h)
   std::vector<bool> unread_atomics;
-  std::shared_ptr<const LateReads> late_reads;    // null: the program has none
   std::map<std::uint32_t, bool> told_before_use;  // of loads (core/sim/checks/unread.h)
   std::vector<Block> blocks;  // clusters one after the other, their blocks by rank
   std::uint64_t instructions = 0, moments = 0;

@@ -8,7 +8,6 @@
 #include "core/ptx/written.h"
 #include "core/run/fit_launch.h"
 #include "core/sim/async/map_bits.h"
-#include "core/sim/checks/late_reads.h"
 #include "core/sim/checks/undefined.h"
 #include "core/sim/checks/unread.h"
 #include "core/sim/machine/machine.h"
@@ -364,7 +363,6 @@ void begin(Model& m, DeviceMemory& memory, std::vector<std::byte> parameters) {
   if (m.options.logs_order) begin_log(m);
   m.unread_waits = unread_waits(m.program());
   m.unread_atomics = unread_atomics(m.program());
-  m.late_reads = LateReads::of(m.program());
 }
 
 }  // namespace

@@ -191,10 +191,10 @@ double seconds_at(const Model& model, double cycle) {
 
 }  // namespace
 
-double Machine::lets_begin_after() const {
+std::optional<double> Machine::lets_begin_after() const {
   const DependentTimes& times = model_->dependents;
-  const bool all = times.blocks_tell == model_->launch.grid.count();
-  return model_->clock && all ? seconds_at(*model_, times.tells) : seconds();
+  if (!model_->clock || times.blocks_tell != model_->launch.grid.count()) return std::nullopt;
+  return seconds_at(*model_, times.tells);
 }
 
 double Machine::waits_after() const {

@@ -123,10 +123,10 @@ class Machine {
   double seconds() const;
   // The share of that in which the device's memory is busy, 0 to 1.
   double memory_share() const;
-  // From its beginning, in seconds: until a launch behind it may begin (griddepcontrol.
-  // launch_dependents, by all CTAs), and until it first waits for the one before it
-  // (griddepcontrol.wait). As late as its end where it does not.
-  double lets_begin_after() const;
+  // From its beginning, in seconds: until a launch behind it may begin
+  // (griddepcontrol.launch_dependents, by all CTAs; none: when it has ended), and until it first
+  // waits for the one before it (griddepcontrol.wait; its end where it does not).
+  std::optional<double> lets_begin_after() const;
   double waits_after() const;
   const DeviceTimes* times() const;  // of the chip whose clock it goes by; null: by none
 

@@ -1,4 +1,5 @@
 #include "core/sim/machine/module.h"
+#include "core/sim/checks/late_reads.h"
 
 #include <fmt/format.h>
 
@@ -128,7 +129,9 @@ Outcome<std::shared_ptr<const Image>> Module::image(const ptx::Function& entry,
     if (!one.ok()) return one.error();
     bound.push_back(std::move(*one));
   }
-  known = std::make_shared<const Image>(Image{std::move(*program), std::move(bound)});
+  std::shared_ptr<const LateReads> late_reads = LateReads::of(*program);
+  known = std::make_shared<const Image>(
+      Image{std::move(*program), std::move(bound), std::move(late_reads)});
   return known;
 }
 

@@ -44,9 +44,14 @@ class AccessLog {
     std::uint32_t epoch = 0;
   };
   void tell_early() { tells_early_ = true; }
-  // It has executed griddepcontrol.launch_dependents: a launch behind it may begin before it ends.
-  void let_dependents_begin() { lets_dependents_begin_ = true; }
+  // It has executed griddepcontrol.launch_dependents: a launch behind it may begin before it ends;
+  // and where it is `early` there, before the launch before it ends, too.
+  void let_dependents_begin(bool early = false) {
+    lets_dependents_begin_ = true;
+    waits_first_ = waits_first_ || !early;
+  }
   bool lets_dependents_begin() const { return lets_dependents_begin_; }
+  bool passes_on() const { return lets_dependents_begin_ && !waits_first_; }
   void waited(std::uint64_t cluster, Wait wait) {
     if (tells_early_) waits_[cluster].push_back(wait);
   }
@@ -77,7 +82,7 @@ class AccessLog {
 
   Sets sets_;
   Sets early_;  // of these
-  bool tells_early_ = false, lets_dependents_begin_ = false;
+  bool tells_early_ = false, lets_dependents_begin_ = false, waits_first_ = false;
   std::unordered_map<std::uint64_t, std::vector<Wait>> waits_;  // by cluster
 };
 

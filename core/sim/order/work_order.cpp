@@ -37,7 +37,11 @@ void WorkOrder::remove_stream(Stream stream) {
 std::vector<WorkOrder::Race> WorkOrder::add(Stream stream, std::string name, AccessLog accesses,
                                             Kind kind) {
   State& own = state(stream);
-  const std::uint64_t primary = kind == Kind::early_launch ? own.launch : 0;
+  const std::vector<std::uint64_t> primaries =
+      kind == Kind::early_launch ? own.launches : std::vector<std::uint64_t>();
+  const auto is_primary = [&](std::uint64_t number) {
+    return std::find(primaries.begin(), primaries.end(), number) != primaries.end();
+  };
   if (stream == 0) {
     for (const auto& [number, other] : streams_) {
       if (number != 0 && other.blocking) join(own.clock, other.clock);
@@ -47,8 +51,8 @@ std::vector<WorkOrder::Race> WorkOrder::add(Stream stream, std::string name, Acc
   }
   std::vector<Race> out;
   for (auto each = works_.rbegin(); each != works_.rend(); ++each) {
-    const bool early =
-        each->stream == stream && each->number == primary && each->accesses.lets_dependents_begin();
+    const bool early = each->stream == stream && is_primary(each->number) &&
+                       each->accesses.lets_dependents_begin();
     if (!early && at(own.clock, each->stream) >= each->number) continue;
     const auto meeting =
         early ? accesses.early_meeting(each->accesses) : accesses.meeting(each->accesses);
@@ -56,7 +60,8 @@ std::vector<WorkOrder::Race> WorkOrder::add(Stream stream, std::string name, Acc
   }
   const std::uint64_t number = ++all_[stream];
   own.clock[stream] = number;
-  own.launch = kind == Kind::other ? 0 : number;
+  if (kind != Kind::early_launch || !accesses.passes_on()) own.launches.clear();
+  if (kind != Kind::other) own.launches.push_back(number);
   if (had_streams_ && !accesses.empty()) {
     held_ += accesses.held();
     works_.push_back({std::move(name), stream, number, std::move(accesses)});
@@ -70,7 +75,7 @@ std::vector<WorkOrder::Race> WorkOrder::add(Stream stream, std::string name, Acc
 }
 
 void WorkOrder::record(Event event, Stream stream) {
-  state(stream).launch = 0;
+  state(stream).launches.clear();
   Clock clock = state(stream).clock;
   if (stream == 0) {
     for (const auto& [number, other] : streams_) {
@@ -84,7 +89,7 @@ void WorkOrder::wait(Stream stream, Event event) {
   const auto found = events_.find(event);
   if (found == events_.end()) return;
   State& own = state(stream);
-  own.launch = 0;
+  own.launches.clear();
   join(own.clock, found->second);
 }
 

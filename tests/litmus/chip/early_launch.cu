@@ -64,7 +64,19 @@ __global__ void second(const unsigned* data, unsigned words, unsigned round, Tim
   if (old) atomicAdd(&times->old, old);
 }
 
-template <bool tells, bool waits>
+// Lets the next one begin, before it waits or behind its wait.
+template <bool waits_first>
+__global__ void between() {
+#if __CUDA_ARCH__ >= 900
+  if (waits_first) asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+enum class Between { nothing, tells, waits_and_tells };
+
+template <bool tells, bool waits, Between middle = Between::nothing>
 int look(const char* name, unsigned rounds) {
   constexpr unsigned words = 4u << 20;
   unsigned* data;
@@ -89,6 +101,8 @@ int look(const char* name, unsigned rounds) {
     attribute.val.programmaticStreamSerializationAllowed = 1;
     how.attrs = &attribute;
     how.numAttrs = 1;
+    if (middle == Between::tells) CHECK(cudaLaunchKernelEx(&how, between<false>));
+    if (middle == Between::waits_and_tells) CHECK(cudaLaunchKernelEx(&how, between<true>));
     CHECK(cudaLaunchKernelEx(&how, second<waits>, static_cast<const unsigned*>(data), words, round,
                              times));
     CHECK(cudaMemcpyAsync(&end, times, sizeof end, cudaMemcpyDeviceToHost, stream));
@@ -116,5 +130,7 @@ int main(int argc, char** argv) {
   return look<false, false>("neither tells nor waits", rounds) ||
          look<false, true>("the second waits", rounds) ||
          look<true, false>("the first tells", rounds / 10) ||
-         look<true, true>("the first tells and the second waits", rounds / 10);
+         look<true, true>("the first tells and the second waits", rounds / 10) ||
+         look<true, false, Between::tells>("one between tells, then waits", rounds / 10) ||
+         look<true, false, Between::waits_and_tells>("one between waits, then tells", rounds / 10);
 }
