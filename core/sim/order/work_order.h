@@ -13,10 +13,10 @@
 //    right before it as to what it does before its griddepcontrol.wait, where that one has executed
 //    griddepcontrol.launch_dependents (PTX ISA 9.7.13.13, its note). Where it has not, it begins
 //    behind all of that, with or without a wait. A launch between that lets the next one begin
-//    before it waits itself passes that on. An H200 keeps to it (tests/litmus/chip/early_launch.cu):
-//    without launch_dependents none of 100,000 launches read an old word, with it 5,942 of 6,000
-//    did, behind one between that tells and then waits 3,573, behind one that waits first none.
-//    Other work between the two has it begin behind that, as any.
+//    before it waits itself passes that on. An H200 keeps to it
+//    (tests/litmus/chip/early_launch.cu): without launch_dependents none of 100,000 launches read
+//    an old word, with it 5,942 of 6,000 did, behind one between that tells and then waits 3,573,
+//    behind one that waits first none. Other work between the two has it begin behind that, as any.
 // Two Works that are in no order and use the same bytes, of which one writes, are a race.
 #pragma once
 
