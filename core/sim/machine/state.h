@@ -139,7 +139,6 @@ struct Warp {
   // Registers with at least one undefined byte in a lane, and `undecided`: while there are none,
   // instructions run without looking for undefined values.
   std::uint32_t undefined_registers = 0;
-  UndefinedSums undefined_sums;               // of them
   std::uint64_t executed = 0;                 // instructions
   std::uint64_t held_at = ~std::uint64_t{0};  // of them: the next of Options::holds
   // The last of Scheduler::meeting_points(), and what was complete then.
@@ -161,6 +160,7 @@ struct Warp {
   Mask cluster_arrived = 0, cluster_passed = 0;
   std::uint32_t cluster_arrivals = 0, cluster_waits = 0;  // that its first lane has executed
   std::vector<LateRead> late_reads;
+  UndefinedSums undefined_sums;  // of undefined_registers
   std::vector<Visited> visited;  // of at most most_visited instructions: the first that it came to
   static constexpr std::size_t most_visited = 128;
 };
