@@ -94,6 +94,22 @@ TEST(ExecClock, WhatComesBeforeTheWaitGoesOnBesideTheLaunchBefore) {
   apart.work(1, first);
   apart.work(1, {ExecClock::Part::to_device, {1, 0}, 3});
   EXPECT_DOUBLE_EQ(apart.work(1, second).begin, 194.8);
+  // What is over before the first launch is parts nothing; an event between the two does.
+  ExecClock blocking;
+  blocking.work(1, first);
+  blocking.wait(1, 5);
+  EXPECT_DOUBLE_EQ(blocking.work(1, second).begin, 191.8 / 4);
+  ExecClock event;
+  event.work(1, first);
+  event.part(1);
+  EXPECT_DOUBLE_EQ(event.work(1, second).begin, 191.8);
+  // Half as fast beside another stream's launch, the first tells as much later.
+  ExecClock shared;
+  shared.work(2, chip(0.5, 1000, 0.5));
+  Work waiting = first;
+  waiting.takes.memory = 1;
+  EXPECT_DOUBLE_EQ(shared.work(1, waiting).end, 2 * 191.8);
+  EXPECT_DOUBLE_EQ(shared.work(1, second).begin, 2 * 191.8 / 4);
   ExecClock late;
   late.work(1, chip(0.1, 191.8));
   EXPECT_DOUBLE_EQ(late.work(1, second).end, 191.8 + 166.4);

@@ -347,6 +347,13 @@ def test_kernels_that_cannot_be(call, sentence):
 FAULTS = pathlib.Path(__file__).parents[2] / "docs/faults"
 
 
+def test_what_a_faults_text_leaves_out_is_said_in_pythons_words():
+    with pytest.raises(ts.Fault, match=r"all of it: print\(run.reports\[-1\]\)") as raised:
+        ts.run(FAULTS / "deadlock/broken.ptx", launch=FAULTS / "deadlock/launch.toml")
+    assert "--verbose" not in str(raised.value)
+    assert len(str(raised.value.run.reports[-1])) > len(str(raised.value))
+
+
 def test_tensor_maps():
     stored = np.arange(32, dtype=np.uint32).reshape(4, 8)  # what the kernel has in its tile
     copy = FAULTS / "bad_coordinate/mended.ptx"

@@ -155,10 +155,7 @@ bool keep_late_read(Core& x, const Region& region, const MemoryAccess& access) {
     return false;
   }
   std::vector<LateRead>& kept = x.warp->late_reads;
-  // What was loaded the time before is not stored any more.
-  for (LateRead& r : kept) {
-    if (r.pc == access.pc) r.mask &= ~access.mask;
-  }
+  // Of those that went elsewhere nothing is left (drop_late_reads).
   kept.erase(std::remove_if(kept.begin(), kept.end(), [](const LateRead& r) { return !r.mask; }),
              kept.end());
   LateRead& read = kept.emplace_back();
