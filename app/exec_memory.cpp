@@ -213,6 +213,7 @@ DriverResult ExecCalls::copy_in(wire::Reader& in, CallAnswer& answer) {
   const auto to = in.get<Rows>();
   const auto on = stream(in.get<std::uint64_t>());
   const bool waits = in.get<bool>();
+  const bool pinned = in.get<bool>();
   const std::string_view bytes = in.text();
   if (!on) return DriverResult::invalid_handle;
   if (bytes_of(to) != bytes.size() || !is_there(device_.memory(), to, to.bytes)) {
@@ -226,7 +227,8 @@ DriverResult ExecCalls::copy_in(wire::Reader& in, CallAnswer& answer) {
   }
   order(*on);
   use(*on, "a copy from the host", to, to.bytes, true);
-  device_.did(*on, SimulatedDevice::Way::to_device, "copy from the host", bytes.size());
+  device_.did(*on, pinned ? SimulatedDevice::Way::to_device : SimulatedDevice::Way::from_pageable,
+              "copy from the host", bytes.size());
   if (waits) host_waited(*on);
   if (waits) answer.out.put_text(device_.take_printed());
   return DriverResult::success;
@@ -236,6 +238,7 @@ DriverResult ExecCalls::copy_out(wire::Reader& in, CallAnswer& answer) {
   const auto from = in.get<Rows>();
   const auto on = stream(in.get<std::uint64_t>());
   const bool waits = in.get<bool>();
+  const bool pinned = in.get<bool>();
   if (!on) return DriverResult::invalid_handle;
   const auto bytes = bytes_of(from);
   if (!bytes || !is_there(device_.memory(), from, from.bytes)) return DriverResult::invalid_value;
@@ -248,7 +251,8 @@ DriverResult ExecCalls::copy_out(wire::Reader& in, CallAnswer& answer) {
   }
   order(*on);
   use(*on, "a copy to the host", from, from.bytes, false);
-  device_.did(*on, SimulatedDevice::Way::from_device, "copy to the host", *bytes);
+  device_.did(*on, pinned ? SimulatedDevice::Way::from_device : SimulatedDevice::Way::to_pageable,
+              "copy to the host", *bytes);
   for (std::uint64_t plane = 0; plane < from.planes; ++plane) {
     for (std::uint64_t row = 0; row < from.rows; ++row) {
       device_.hand_over(from.at(row, plane), from.bytes);

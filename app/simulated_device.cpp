@@ -602,19 +602,23 @@ double SimulatedDevice::least_of(const sim::Machine& machine, const Launch& how)
 
 void SimulatedDevice::did(std::uint64_t stream, Way way, std::string what, std::uint64_t bytes) {
   const DeviceTimes& times = description().times;
-  const bool by_link = way == Way::to_device || way == Way::from_device;
-  const double rate = way == Way::to_device     ? times.host_in
-                      : way == Way::from_device ? times.host_out
-                      : way == Way::within      ? times.memory_bandwidth / 2
-                                                : times.memory_bandwidth;
+  const bool in = way == Way::to_device || way == Way::from_pageable;
+  const bool out = way == Way::from_device || way == Way::to_pageable;
+  const bool by_link = in || out;
+  const double rate = way == Way::to_device       ? times.host_in
+                      : way == Way::from_device   ? times.host_out
+                      : way == Way::from_pageable ? times.pageable_in
+                      : way == Way::to_pageable   ? times.pageable_out
+                      : way == Way::within        ? times.memory_bandwidth / 2
+                                                  : times.memory_bandwidth;
   double seconds = 0;
   if (rate > 0 && options_.order.clocked) {
     seconds = static_cast<double>(bytes) / (rate * 1e9);
     if (by_link) seconds += times.host_latency * 1e-6;
   }
-  const auto part = way == Way::to_device     ? ExecClock::Part::to_device
-                    : way == Way::from_device ? ExecClock::Part::from_device
-                                              : ExecClock::Part::chip;
+  const auto part = in    ? ExecClock::Part::to_device
+                    : out ? ExecClock::Part::from_device
+                          : ExecClock::Part::chip;
   const ExecClock::Span span = clock_.work(stream, {part, {1, by_link ? 0.0 : 1.0}, seconds});
   records_.work(stream, span.begin, span.end, std::move(what),
                 fmt::format("\"bytes\":{}{}", bytes,

@@ -108,8 +108,16 @@ class SimulatedDevice {
   // ---- time ----
   ExecClock& clock() { return clock_; }
   // A copy or fill that a stream has done, which takes its time by the rate of what it goes
-  // through: the device's memory, read and written, or the link to the host.
-  enum class Way : std::uint8_t { fills, within, to_device, from_device };
+  // through: the device's memory, read and written, or the link to the host, whose memory is pinned
+  // or not.
+  enum class Way : std::uint8_t {
+    fills,
+    within,
+    to_device,
+    from_device,
+    from_pageable,
+    to_pageable
+  };
   void did(std::uint64_t stream, Way way, std::string what, std::uint64_t bytes);
 
   // ---- order between streams ----

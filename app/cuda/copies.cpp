@@ -34,10 +34,15 @@ CUresult is_there(const Rows& to) {
   return all <= begin + bytes - to.address ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
+// The host's side of a copy.
+bool is_pinned(const Rows& host) {
+  return host_block(host.address).has_value();
+}
+
 CUresult copy_in(const Rows& to, const Rows& from, std::uint64_t stream, bool waits) {
   if (const CUresult wrong = is_there(to)) return wrong;
   Question question(Call::copy_in);
-  question.with(to).with(stream).with(waits);
+  question.with(to).with(stream).with(waits).with(is_pinned(from));
   const std::uint64_t all = from.bytes * from.rows * from.planes;
   if (is_one_piece(from)) {
     question.with_bytes(reinterpret_cast<const void*>(from.address), all);
@@ -54,7 +59,8 @@ CUresult copy_in(const Rows& to, const Rows& from, std::uint64_t stream, bool wa
 
 CUresult copy_out(const Rows& to, const Rows& from, std::uint64_t stream, bool waits) {
   Question question(Call::copy_out);
-  if (const CUresult result = question.with(from).with(stream).with(waits).ask()) return result;
+  question.with(from).with(stream).with(waits).with(is_pinned(to));
+  if (const CUresult result = question.ask()) return result;
   const std::string_view bytes = question.results().text();
   if (bytes.size() != to.bytes * to.rows * to.planes) return CUDA_ERROR_OPERATING_SYSTEM;
   std::size_t done = 0;
@@ -76,7 +82,7 @@ CUresult do_copy(const Rows& to, const Rows& from, CUstream on, bool waits) {
     return Question(Call::copy_within).with(to).with(from).with(stream).ask();
   }
   if (into) return copy_in(to, from, stream, waits);
-  if (out_of) return copy_out(to, from, stream, waits || !host_block(to.address));
+  if (out_of) return copy_out(to, from, stream, waits || !is_pinned(to));
   for (std::uint64_t plane = 0; plane < to.planes; ++plane) {
     for (std::uint64_t i = 0; i < to.rows; ++i) {
       std::memmove(reinterpret_cast<void*>(to.at(i, plane)),

@@ -85,8 +85,8 @@ enum class Call : std::uint32_t {
                   // is it
   release,        // address u64, stream u64, waits u8 -> nothing
   find,           // address u64 -> begin u64, bytes u64
-  copy_in,        // Rows to, stream u64, waits u8, bytes -> printed text
-  copy_out,       // Rows from, stream u64, waits u8 -> bytes, printed text
+  copy_in,        // Rows to, stream u64, waits u8, pinned u8, bytes -> printed text
+  copy_out,       // Rows from, stream u64, waits u8, pinned u8 -> bytes, printed text
   copy_within,    // Rows to, Rows from, stream u64 -> nothing
   fill,           // Rows to (bytes: elements of a row), value u32, width u32, stream u64 -> nothing
 

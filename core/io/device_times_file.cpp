@@ -106,6 +106,8 @@ const std::vector<Table>& tables() {
        Chips::some,
        {{"in", &T::host_in, rate, 55},
         {"out", &T::host_out, rate, 55},
+        {"pageable_in", &T::pageable_in, rate, 6, Chips::some},
+        {"pageable_out", &T::pageable_out, rate, 9, Chips::some},
         {"latency", &T::host_latency, latency, 2}}},
       {"copies",
        Chips::copies,
@@ -173,7 +175,8 @@ class Reader {
     toml_.only(*table, keys, what);
     for (const Figure& figure : form.figures) {
       const bool needed =
-          form.chips == Chips::some || (has(device_, form.chips) && has(device_, figure.chips));
+          figure.chips != Chips::some &&
+          (form.chips == Chips::some || (has(device_, form.chips) && has(device_, figure.chips)));
       const auto value = number(*table, figure, what, needed);
       if (value) device_.times.*figure.member = *value;
     }
@@ -254,6 +257,9 @@ void read_times(TomlReader& toml, const toml::table& root, DeviceDescription& de
   for (const Table& table : tables()) any = any || root.contains(table.key);
   if (!any) return;
   for (const Table& table : tables()) Reader(toml, device).table(root, table);
+  DeviceTimes& times = device.times;
+  if (times.pageable_in == 0) times.pageable_in = times.host_in;
+  if (times.pageable_out == 0) times.pageable_out = times.host_out;
 }
 
 }  // namespace tilescope

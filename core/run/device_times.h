@@ -61,9 +61,10 @@ struct DeviceTimes {
   double atomic_float = 0;
   double shared_float = 0;
 
-  // ---- copies between host and device, each way alone, of memory that the host has pinned ----
-  double host_in = 0, host_out = 0;  // GB/s to the device and from it; 0: not known
-  double host_latency = 0;           // microseconds that a copy takes besides
+  // ---- copies between host and device, each way alone ----
+  double host_in = 0, host_out = 0;          // GB/s to the device and from it; 0: not known
+  double pageable_in = 0, pageable_out = 0;  // of memory that the host has not pinned
+  double host_latency = 0;                   // microseconds that a copy takes besides
 
   // ---- copies (TMA, cp.async.bulk) ----
   double copy_issue = 0;    // cycles between two copies of one SM

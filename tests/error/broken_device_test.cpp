@@ -77,6 +77,10 @@ TEST(DeviceFile, SaysHowLongCopiesToTheHostTake) {
   EXPECT_EQ(device->times.host_in, 50);
   EXPECT_EQ(device->times.host_out, 40);
   EXPECT_EQ(device->times.host_latency, 2);
+  EXPECT_EQ(device->times.pageable_in, 50);  // as pinned memory, where nothing is said
+  EXPECT_EQ(device->times.pageable_out, 40);
+  const std::string pageable = chip + "[host]\nin = 50\nout = 40\nlatency = 2\npageable_in = 5\n";
+  EXPECT_EQ(parse_device_file(pageable, "chip.toml")->times.pageable_in, 5);
   EXPECT_EQ(parse_device_file(chip, "chip.toml")->times.host_in, 0);
   EXPECT_FALSE(parse_device_file(chip + "[host]\nin = 50\n", "chip.toml").ok());
 }
