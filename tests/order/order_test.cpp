@@ -156,6 +156,13 @@ struct Engine {
     return t;
   }
   bool touch(const Event& e) {
+    if (own_ && e.kind == Kind::read && !e.strong) {
+      const Shadow::EvenRead read{e.begin, 0, 0, e.end - e.begin, 1, {e.begin}, {e.end}};
+      if (shadow.gather(who[e.warp], touch_of(e), read)) {
+        ++gathered;
+        return false;
+      }
+    }
     Shadow::Pass pass(shadow, who[e.warp], completions, touch_of(e));
     return pass.touch(e.begin, e.end);
   }
@@ -195,6 +202,7 @@ struct Engine {
   Token token[tokens];
   Completions completions;
   Shadow shadow;
+  std::size_t gathered = 0;  // without a Pass
 
  private:
   bool own_ = false;
@@ -250,6 +258,7 @@ class Trace {
     }
     return reference_.size();
   }
+  std::size_t gathered() const { return engine_.gathered; }
 
  private:
   u32 below(u32 n) { return static_cast<u32>(draw_()) % n; }
@@ -301,15 +310,20 @@ class Trace {
 // Runs are long, some end in a race, and some are without one.
 void try_random_runs(bool own, u32 least_races, u32 least_quiet) {
   u32 races = 0, quiet = 0;
-  std::size_t events = 0;
+  std::size_t events = 0, gathered = 0;
   for (u32 seed = 0; seed < 4000 && !testing::Test::HasFailure(); ++seed) {
     const u32 before = races;
-    events += Trace(seed, own).go(races);
+    Trace trace(seed, own);
+    events += trace.go(races);
+    gathered += trace.gathered();
     quiet += races == before;
   }
   EXPECT_GT(races, least_races);
   EXPECT_GT(quiet, least_quiet);
   EXPECT_GT(events, 4000u * 6);
+  if (own) {
+    EXPECT_GT(gathered, 4000u);
+  }
 }
 
 TEST(Order, RandomRunsRaceWhereTheirEdgesSaySo) {

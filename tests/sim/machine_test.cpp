@@ -339,6 +339,44 @@ $again:
   EXPECT_EQ(machine->reports().back().kind, "endless_loop");
 }
 
+// A table in shared memory that eight warps read for ever, at two places each time and then at 32
+// of one bank: of the reads only the last of each warp are kept.
+TEST(Machine, ATableThatIsReadForEverTakesNoMoreMemory) {
+  Job job;
+  job.program = {"table.ptx", R"(.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry table()
+{
+	.reg .b32 %r<8>;
+	.shared .align 4 .b32 words[1024];
+	mov.u32 %r0, words;
+	mov.u32 %r1, %tid.x;
+	shl.b32 %r2, %r1, 2;
+	add.u32 %r3, %r0, %r2;
+	st.shared.b32 [%r3], %r1;
+	st.shared.b32 [%r3+1024], %r1;
+	st.shared.b32 [%r3+2048], %r1;
+	st.shared.b32 [%r3+3072], %r1;
+	bar.sync 0;
+	and.b32 %r4, %r1, 31;
+	shl.b32 %r4, %r4, 7;
+	add.u32 %r4, %r0, %r4;
+$again:
+	ld.shared.b32 %r5, [%r0+64];
+	ld.shared.b32 %r6, [%r3+1024];
+	ld.shared.b32 %r7, [%r4];
+	bra $again;
+})"};
+  job.launch.block = {256, 1, 1};
+  Outcome<sim::Machine> machine = sim::Machine::load(job, {});
+  ASSERT_TRUE(machine.ok());
+  ASSERT_EQ(machine->run(1u << 20), RunState::running);
+  const std::uint64_t before = machine->bytes();
+  ASSERT_EQ(machine->run(1u << 23), RunState::running);
+  EXPECT_LT(machine->bytes(), before + before / 2);
+}
+
 // CTA 0 of the first cluster asks for what the second cluster writes, while CTA 1 waits for CTA 0
 // at the cluster's barrier: the second cluster gets its turn all the same.
 TEST(Machine, AClusterThatAsksForAnotherLetsItBegin) {

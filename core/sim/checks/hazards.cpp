@@ -386,6 +386,19 @@ void watch_in(Core& x, Block& block, const MemoryAccess& access) {
   look_at(x, block.order.shared, {&block, nullptr}, access);
 }
 
+bool note_quiet_read(Core& x, const Shadow::EvenRead& read) {
+  Block& block = *x.block;
+  const Model& machine = *x.machine;
+  if (!block.flight.operations.empty() || machine.order_log || machine.lanes_tell) return false;
+  const Observer& me = observer(x);
+  if (me.alone().lanes) return false;
+  MemoryAccess access;
+  access.warp = x.warp->index;
+  access.pc = x.pc;
+  access.mask = ~Mask{0};
+  return block.order.shared.gather(me, touch_of(x, access), read);
+}
+
 void watch(Core& x, const MemoryAccess& access) {
   watch_in(x, *x.block, access);
 }

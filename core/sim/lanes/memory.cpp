@@ -257,6 +257,25 @@ struct Halves {
     }
     return !over && (crooked & (bytes - 1)) == 0;
   }
+  // Both halves alike, each side by side or at one place.
+  bool is_even() const { return form[0] == form[1] && form[0] != Form::other; }
+  Shadow::EvenRead even_read() const {
+    Shadow::EvenRead out;
+    out.first = first[0];
+    out.step = form[0] == Form::one_place ? 0 : bytes;
+    out.rise = first[1] - first[0];
+    out.bytes = bytes;
+    out.pieces = out.rise ? 2 : 1;
+    for (std::size_t h = 0; h < 2; ++h) {
+      out.begin[h] = static_cast<u32>(first[h]);
+      out.end[h] = static_cast<u32>(first[h] + length(static_cast<int>(h)));
+    }
+    if (is_run()) {
+      out.pieces = 1;
+      out.end[0] = out.end[1];
+    }
+    return out;
+  }
   // All 32 side by side.
   bool is_run() const {
     return form[0] == Form::side_by_side && form[1] == Form::side_by_side &&
@@ -353,9 +372,10 @@ inline bool quick_shared_load(Core& x, const Code& c) {
   g.region = &own;
   g.mask = ~Mask{0};
   g.run = at.is_run();
-  const bool watched = x.block->order.on();
+  const bool even = at.is_even();
+  bool watched = x.block->order.on();
   const std::uint8_t* const bits = own.undefined_bits();
-  if (watched || (bits && at.is_other())) {
+  if ((watched && !even) || (bits && at.is_other())) {
     for (u64 l = 0; l < 32; ++l) g.offset[l] = at.offset(l);
   }
   bool undefined = false;
@@ -365,6 +385,10 @@ inline bool quick_shared_load(Core& x, const Code& c) {
                                     any_set(bits, at.first[1], at.first[1] + at.length(1));
   }
   if (undefined) return false;
+  if (watched && even) {
+    watched = c.synchronises || !note_quiet_read(x, at.even_read());
+    for (u64 l = 0; watched && l < 32; ++l) g.offset[l] = at.offset(l);
+  }
   take<T, R>(x, c, at, own.data());
   if (watched) {
     watch_access(x, c, Shadow::Kind::read, own, g.mask, g.offset, at.bytes, g.run, nullptr, true);

@@ -41,6 +41,10 @@ void watch_access(Core& x, const Code& c, Shadow::Kind kind, Region& region, Mas
                   const std::uint64_t* offsets, std::uint32_t bytes, bool run = false,
                   const std::byte* values = nullptr, bool by_lane = false);
 
+// The same of a weak read of the block's own shared memory, where there is nothing to tell of it.
+// False: watch_access() has to look.
+bool note_quiet_read(Core& x, const Shadow::EvenRead& read);
+
 // The warp is about to store in lanes `m`: what that makes of its loads
 // (core/sim/checks/late_reads.h).
 void count_late_reads(Core& x, Mask m);

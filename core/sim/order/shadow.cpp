@@ -14,6 +14,9 @@ constexpr u32 small_page = 10;  // 2^10 words
 constexpr u32 whole = 15;
 constexpr u32 lanes_of_a_warp = 32, half_of_a_warp = 16;
 constexpr u64 most_apart = u64{1} << 26;
+// So many reads are gathered before they are looked at, should nobody write: then most of a warp
+// stand for its earlier ones.
+constexpr std::size_t most_gathered = 1u << 16;
 // So many accesses of a word are kept, the last ones. Of each warp one of a kind is enough, so that
 // more than this are those of very many CTAs; and a store that many others of the same value came
 // before looks at all of them.
@@ -134,6 +137,7 @@ void Shadow::start(u64 bytes, bool in_pages) {
   gathers_ = has_forgotten_ = clusters_meet_ = false;
   gathered_.clear();
   readers_.clear();
+  behind_.clear();
   if (!in_pages && words_) words_from(0);
   histories_.assign(1, {});
   links_.assign(1, {});
@@ -158,7 +162,7 @@ std::uint64_t Shadow::held() const {
          histories_.size() * sizeof(History) + links_.size() * sizeof(Link) +
          nodes_.size() * sizeof(Touch) + lanes_.size() * sizeof(KeptLanes) +
          offsets_.size() * sizeof(u32) + gathered_.size() * sizeof(Gathered) +
-         readers_.size() * sizeof(Touch);
+         readers_.size() * sizeof(Reader);
 }
 
 Shadow::Pass::Pass(Shadow& shadow, const Observer& who, const Completions& completions,
@@ -170,7 +174,7 @@ Shadow::Pass::Pass(Shadow& shadow, const Observer& who, const Completions& compl
     shadow.compact();
   }
   gathers_ = shadow.gathers_ && touch.kind == Kind::read && !touch.strong && !touch.operation;
-  if (!gathers_) shadow.note_gathered();
+  if (!gathers_ || shadow.gathered_.size() > most_gathered) shadow.note_gathered();
 }
 
 bool Shadow::Pass::is_ordered(const Touch& earlier) {
@@ -504,9 +508,54 @@ bool Shadow::Pass::gather(u64 begin, u64 end, bool& races) {
   if (reader_ == none_yet) {
     if (!touch_.lanes) touch_.lanes = shadow_->keep(lanes_, who_->turn());
     reader_ = static_cast<u32>(s.readers_.size());
-    shadow_->readers_.push_back(touch_);
+    shadow_->readers_.push_back({touch_, {}});
   }
   shadow_->gathered_.push_back({static_cast<u32>(begin), static_cast<u32>(end), reader_});
+  return true;
+}
+
+// Does all that was written there come before whatever `who` reads, in whichever lane? If so it does
+// for ever: what has been seen stays so.
+bool Shadow::comes_behind(const Observer& who, u32 history) {
+  const u32 slot = who.me().slot;
+  if (slot >= behind_.size()) behind_.resize(slot + 1);
+  Behind& known = behind_[slot];
+  if (std::find(known.histories.begin(), known.histories.end(), history) != known.histories.end()) {
+    return true;
+  }
+  const History& was = histories_[history];
+  if (was.some_write) return false;
+  for (u32 b = 0, last = 0; b < 4; ++b) {
+    const u32 node = was.written[b];
+    if (!node || node == last) continue;
+    last = node;
+    const Touch& earlier = nodes_[node];
+    if (earlier.operation) return false;
+    if (earlier.agent == who.me()) {
+      if (earlier.lanes && !who.all_met_since(lanes_[earlier.lanes].turn)) return false;
+    } else if (!who.has_seen(earlier.agent, earlier.epoch)) {
+      return false;
+    }
+  }
+  known.histories[known.next++ % known.histories.size()] = history;
+  return true;
+}
+
+bool Shadow::gather(const Observer& who, const Touch& touch, const EvenRead& read) {
+  if (!gathers_ || gathered_.size() > most_gathered) return false;
+  const u32* const words = pages_[0].data();
+  u32 before = 0;
+  for (u32 p = 0; p < read.pieces; ++p) {
+    for (u32 w = read.begin[p] >> 2; w <= (read.end[p] - 1) >> 2; ++w) {
+      if (words[w] == before) continue;
+      before = words[w];
+      if (before && !comes_behind(who, before)) return false;
+    }
+  }
+  const auto reader = static_cast<u32>(readers_.size());
+  readers_.push_back(
+      {touch, {read.first, read.step, read.rise, ~0u, read.bytes, who.turn(), 0}});
+  for (u32 p = 0; p < read.pieces; ++p) gathered_.push_back({read.begin[p], read.end[p], reader});
   return true;
 }
 
@@ -518,7 +567,11 @@ void Shadow::note_gathered() {
       reader = g.reader;
       bytes = 0;
       node = static_cast<u32>(nodes_.size());
-      nodes_.push_back(readers_[reader]);
+      nodes_.push_back(readers_[reader].touch);
+      if (readers_[reader].lanes.mask) {
+        nodes_.back().lanes = static_cast<u32>(lanes_.size());
+        lanes_.push_back(readers_[reader].lanes);
+      }
     }
     for (u64 w = g.begin >> 2; w <= (g.end - 1) >> 2; ++w) {
       u32& word = *words_from(w);
@@ -730,7 +783,8 @@ void Shadow::compact() {
   histories_ = std::move(histories);
   links_ = std::move(links);
   nodes_ = std::move(nodes);
-  for (Touch& reader : readers_) keep_lanes(reader.lanes);
+  for (Reader& reader : readers_) keep_lanes(reader.touch.lanes);
+  behind_.clear();  // histories have other numbers
   lanes_ = std::move(lanes);
   lanes_.reserve(2 * lanes_.size());  // there is time until the next time
   offsets_ = std::move(offsets);

@@ -206,6 +206,16 @@ class Shadow {
   // could race with one; or never, where all who can come have seen them by then. (Not where others
   // than a block's own warps reach the memory.)
   void gather_reads() { gathers_ = true; }
+  // A read by all lanes of a warp: lane l reads `bytes` from first + l % 16 * step + l / 16 * rise
+  // on, that is [begin[0], end[0]) and [begin[1], end[1]), or only the first of them.
+  struct EvenRead {
+    std::uint64_t first = 0, step = 0, rise = 0;
+    std::uint32_t bytes = 0, pieces = 0;
+    std::array<std::uint32_t, 2> begin{}, end{};
+  };
+  // Gathers it where all that was written there comes before it, by whichever lanes: the common
+  // case, without a Pass. False: something may be to be told, and nothing has been done.
+  bool gather(const Observer& who, const Touch& touch, const EvenRead& read);
   // All have seen what was read so far: at a barrier of the whole block. Those stay whose
   // instruction `keep` wants.
   template <class F>
@@ -213,7 +223,7 @@ class Shadow {
     if (gathered_.empty()) return;
     std::size_t kept = 0;
     for (const Gathered& g : gathered_) {
-      if (keep(readers_[g.reader].pc)) gathered_[kept++] = g;
+      if (keep(readers_[g.reader].touch.pc)) gathered_[kept++] = g;
     }
     gathered_.resize(kept);
     if (!kept) readers_.clear();
@@ -297,6 +307,7 @@ class Shadow {
                        : lanes.first + lane % 16 * lanes.step + lane / 16 * lanes.rise;
   }
   void note_gathered();
+  bool comes_behind(const Observer& who, std::uint32_t history);
   void thin();
   void link_kept(History& history);
   void note_read(std::uint32_t& word, std::uint32_t bytes, std::uint32_t node);
@@ -321,9 +332,19 @@ class Shadow {
   struct Gathered {
     std::uint32_t begin = 0, end = 0, reader = 0;
   };
+  struct Reader {
+    Touch touch;
+    KeptLanes lanes;  // where touch.lanes does not say so
+  };
   bool gathers_ = false;
   std::vector<Gathered> gathered_;
-  std::vector<Touch> readers_;
+  std::vector<Reader> readers_;
+  // By warp some histories whose writes all come before whatever it reads from now on.
+  struct Behind {
+    std::array<std::uint32_t, 4> histories{};
+    std::uint32_t next = 0;
+  };
+  std::vector<Behind> behind_;
 };
 
 }  // namespace tilescope::sim
