@@ -157,6 +157,10 @@ void look_for_lanes_that_did_not_wait(Core& x, Shadow& shadow, const Accessed& m
 // Lanes of one store that store different values at one place. Which of them stays is left open;
 // that one of them does, CUDA promises (Programming Guide, "SIMT Architecture").
 void tell_one_place(Core& x, const Accessed& memory, const MemoryAccess& a) {
+  // Most lie one behind the other.
+  bool overlap = a.mask != ~Mask{0};
+  for (std::uint32_t l = 1; l < 32; ++l) overlap |= a.offsets[l] < a.offsets[l - 1] + a.bytes;
+  if (!overlap) return;
   constexpr std::uint32_t slots = 64;
   std::array<std::uint8_t, slots> in_slot;
   in_slot.fill(32);

@@ -517,12 +517,6 @@ bool Shadow::Pass::gather(u64 begin, u64 end, bool& races) {
 // Does all that was written there come before whatever `who` reads, in whichever lane? If so it does
 // for ever: what has been seen stays so.
 bool Shadow::comes_behind(const Observer& who, u32 history) {
-  const u32 slot = who.me().slot;
-  if (slot >= behind_.size()) behind_.resize(slot + 1);
-  Behind& known = behind_[slot];
-  if (std::find(known.histories.begin(), known.histories.end(), history) != known.histories.end()) {
-    return true;
-  }
   const History& was = histories_[history];
   if (was.some_write) return false;
   for (u32 b = 0, last = 0; b < 4; ++b) {
@@ -537,17 +531,29 @@ bool Shadow::comes_behind(const Observer& who, u32 history) {
       return false;
     }
   }
+  Behind& known = behind_[who.me().slot];
   known.histories[known.next++ % known.histories.size()] = history;
   return true;
 }
 
 bool Shadow::gather(const Observer& who, const Touch& touch, const EvenRead& read) {
   if (!gathers_ || gathered_.size() > most_gathered) return false;
+  const u32 slot = who.me().slot;
+  if (slot >= behind_.size()) behind_.resize(slot + 1);
+  const Behind& known = behind_[slot];
+  const auto is_known = [&](u32 history) {
+    u32 found = 0;
+    for (const u32 h : known.histories) found |= static_cast<u32>(h == history);
+    return found != 0;
+  };
   const u32* const words = pages_[0].data();
-  u32 before = 0;
   for (u32 p = 0; p < read.pieces; ++p) {
-    for (u32 w = read.begin[p] >> 2; w <= (read.end[p] - 1) >> 2; ++w) {
-      if (words[w] == before) continue;
+    const u32 first = read.begin[p] >> 2, end = ((read.end[p] - 1) >> 2) + 1;
+    u32 others = 0;
+    for (u32 w = first; w < end; ++w) others |= words[w] ^ words[first];
+    u32 before = 0;
+    for (u32 w = first; w < (others ? end : first + 1); ++w) {
+      if (words[w] == before || is_known(words[w])) continue;
       before = words[w];
       if (before && !comes_behind(who, before)) return false;
     }
