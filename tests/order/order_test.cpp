@@ -158,7 +158,8 @@ struct Engine {
   bool touch(const Event& e) {
     if (own_ && e.kind == Kind::read && !e.strong) {
       const Shadow::EvenRead read{e.begin, 0, 0, e.end - e.begin, 1, {e.begin}, {e.end}};
-      if (shadow.gather(who[e.warp], touch_of(e), read)) {
+      if (Shadow::Touch* const touch = shadow.gather(who[e.warp], read)) {
+        *touch = touch_of(e);
         ++gathered;
         return false;
       }

@@ -366,6 +366,7 @@ $again:
 	ld.shared.b32 %r5, [%r0+64];
 	ld.shared.b32 %r6, [%r3+1024];
 	ld.shared.b32 %r7, [%r4];
+	add.u32 %r1, %r1, 1;
 	bra $again;
 })"};
   job.launch.block = {256, 1, 1};

@@ -392,11 +392,11 @@ bool note_quiet_read(Core& x, const Shadow::EvenRead& read) {
   if (!block.flight.operations.empty() || machine.order_log || machine.lanes_tell) return false;
   const Observer& me = observer(x);
   if (me.alone().lanes) return false;
-  MemoryAccess access;
-  access.warp = x.warp->index;
-  access.pc = x.pc;
-  access.mask = ~Mask{0};
-  return block.order.shared.gather(me, touch_of(x, access), read);
+  Shadow::Touch* const touch = block.order.shared.gather(me, read);
+  if (!touch) return false;
+  touch->thread = x.warp->index * 32;
+  touch->pc = x.pc;
+  return true;
 }
 
 void watch(Core& x, const MemoryAccess& access) {

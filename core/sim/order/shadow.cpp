@@ -536,8 +536,8 @@ bool Shadow::comes_behind(const Observer& who, u32 history) {
   return true;
 }
 
-bool Shadow::gather(const Observer& who, const Touch& touch, const EvenRead& read) {
-  if (!gathers_ || gathered_.size() > most_gathered) return false;
+Shadow::Touch* Shadow::gather(const Observer& who, const EvenRead& read) {
+  if (!gathers_ || gathered_.size() > most_gathered) return nullptr;
   const u32 slot = who.me().slot;
   if (slot >= behind_.size()) behind_.resize(slot + 1);
   const Behind& known = behind_[slot];
@@ -555,14 +555,28 @@ bool Shadow::gather(const Observer& who, const Touch& touch, const EvenRead& rea
     for (u32 w = first; w < (others ? end : first + 1); ++w) {
       if (words[w] == before || is_known(words[w])) continue;
       before = words[w];
-      if (before && !comes_behind(who, before)) return false;
+      if (before && !comes_behind(who, before)) return nullptr;
     }
   }
-  const auto reader = static_cast<u32>(readers_.size());
-  readers_.push_back(
-      {touch, {read.first, read.step, read.rise, ~0u, read.bytes, who.turn(), 0}});
-  for (u32 p = 0; p < read.pieces; ++p) gathered_.push_back({read.begin[p], read.end[p], reader});
-  return true;
+  // Where it is to be: a copy would wait for what has just been written.
+  const auto number = static_cast<u32>(readers_.size());
+  Reader& reader = readers_.emplace_back();
+  reader.touch.agent = who.me();
+  reader.touch.home = who.home();
+  reader.touch.epoch = who.epoch();
+  reader.lanes.first = read.first;
+  reader.lanes.step = read.step;
+  reader.lanes.rise = read.rise;
+  reader.lanes.mask = ~0u;
+  reader.lanes.bytes = read.bytes;
+  reader.lanes.turn = who.turn();
+  for (u32 p = 0; p < read.pieces; ++p) {
+    Gathered& g = gathered_.emplace_back();
+    g.begin = read.begin[p];
+    g.end = read.end[p];
+    g.reader = number;
+  }
+  return &reader.touch;
 }
 
 void Shadow::note_gathered() {

@@ -214,8 +214,9 @@ class Shadow {
     std::array<std::uint32_t, 2> begin{}, end{};
   };
   // Gathers it where all that was written there comes before it, by whichever lanes: the common
-  // case, without a Pass. False: something may be to be told, and nothing has been done.
-  bool gather(const Observer& who, const Touch& touch, const EvenRead& read);
+  // case, without a Pass. Null: something may be to be told, and nothing has been done. Else the
+  // read, of which the caller says the thread and the instruction.
+  Touch* gather(const Observer& who, const EvenRead& read);
   // All have seen what was read so far: at a barrier of the whole block. Those stay whose
   // instruction `keep` wants.
   template <class F>
@@ -341,7 +342,7 @@ class Shadow {
   std::vector<Reader> readers_;
   // By warp some histories whose writes all come before whatever it reads from now on.
   struct Behind {
-    std::array<std::uint32_t, 4> histories{};
+    std::array<std::uint32_t, 16> histories{};
     std::uint32_t next = 0;
   };
   std::vector<Behind> behind_;
