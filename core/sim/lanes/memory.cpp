@@ -230,13 +230,23 @@ struct Halves {
   A base;  // what is to be taken away of each
   std::uint32_t bytes;
   Form form[2];
+  // What is asked of both is known here: to read both at once, as soon as they are written one by
+  // one, would wait.
+  bool other;    // one of them lies otherwise
+  bool even;     // both alike, each side by side or at one place
+  bool in_rows;  // each side by side
   u64 first[2];  // offset of each half's first lane
 
   [[gnu::always_inline]] Halves(const A* from, std::uint32_t each) : a(from), base(0), bytes(each) {
-    for (u64 h = 0; h < 2; ++h) form[h] = form_of(a + h * half, bytes);
+    const Form low = form_of(a, bytes), high = form_of(a + half, bytes);
+    form[0] = low;
+    form[1] = high;
+    other = low == Form::other || high == Form::other;
+    even = low == high && low != Form::other;
+    in_rows = even && low == Form::side_by_side;
   }
   u64 offset(u64 lane) const { return static_cast<A>(a[lane] - base); }
-  bool is_other() const { return form[0] == Form::other || form[1] == Form::other; }
+  bool is_other() const { return other; }
   u64 length(int h) const { return form[h] == Form::one_place ? bytes : half * bytes; }
 
   // Does all of it lie in `size` bytes, at multiples of its width?
@@ -257,18 +267,17 @@ struct Halves {
     }
     return !over && (crooked & (bytes - 1)) == 0;
   }
-  // Both halves alike, each side by side or at one place.
-  bool is_even() const { return form[0] == form[1] && form[0] != Form::other; }
+  // What there is to gather, where it is even.
   Shadow::EvenRead even_read() const {
     Shadow::EvenRead out;
     out.first = first[0];
-    out.step = form[0] == Form::one_place ? 0 : bytes;
+    out.step = in_rows ? bytes : 0;
     out.rise = first[1] - first[0];
     out.bytes = bytes;
     out.pieces = out.rise ? 2 : 1;
     for (std::size_t h = 0; h < 2; ++h) {
       out.begin[h] = static_cast<u32>(first[h]);
-      out.end[h] = static_cast<u32>(first[h] + length(static_cast<int>(h)));
+      out.end[h] = static_cast<u32>(first[h] + (in_rows ? half * bytes : bytes));
     }
     if (is_run()) {
       out.pieces = 1;
@@ -277,10 +286,7 @@ struct Halves {
     return out;
   }
   // All 32 side by side.
-  bool is_run() const {
-    return form[0] == Form::side_by_side && form[1] == Form::side_by_side &&
-           first[1] - first[0] == half * bytes;
-  }
+  bool is_run() const { return in_rows && first[1] - first[0] == half * bytes; }
 };
 
 // What the lanes load from `data`, where the region begins.
@@ -372,7 +378,7 @@ inline bool quick_shared_load(Core& x, const Code& c) {
   g.region = &own;
   g.mask = ~Mask{0};
   g.run = at.is_run();
-  const bool even = at.is_even();
+  const bool even = at.even;
   bool watched = x.block->order.on();
   const std::uint8_t* const bits = own.undefined_bits();
   if ((watched && !even) || (bits && at.is_other())) {
