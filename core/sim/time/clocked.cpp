@@ -252,7 +252,7 @@ bool Scheduler::all_have_reached(double cycle) const {
 
 // The warps of all SMs do not fit into the processor's caches, and have their turns one after the
 // other: what those of the next clusters need is fetched while this one has its own. First a block,
-// then its warps and units, then what these point to, then registers of their next instructions.
+// then its warps and units, then what these point to. (Not registers: they are too many.)
 void Scheduler::fetch_ahead(std::size_t number) const {
   constexpr std::size_t few = 64;  // of these all stays in the caches
   const std::size_t clusters = model_->blocks.size() / model_->cluster_size;
@@ -271,26 +271,13 @@ void Scheduler::fetch_ahead(std::size_t number) const {
       }
     }
   };
-  fetch(&model_->blocks[(number + 4) % clusters * model_->cluster_size], 256);
-  of_next(3, [&](const Block& block, u32 w) {
+  fetch(&model_->blocks[(number + 3) % clusters * model_->cluster_size], 256);
+  of_next(2, [&](const Block& block, u32 w) {
     fetch(&block.warps[w], 128);
     fetch(&block.time.warps[w], 256);
     model_->clock->fetch_units(block, w);
   });
-  constexpr u32 soon = 2;  // instructions
-  const std::size_t stride = model_->register_stride();
   of_next(1, [&](const Block& block, u32 w) {
-    const Warp& warp = block.warps[w];
-    if (warp.splits.empty()) return;
-    const Code* code = &model_->image->bound[block.rank].code[warp.splits[0].pc];
-    const std::byte* const file = block.registers.data() + w * stride;
-    for (u32 k = 0; k < soon && (k == 0 || code[k - 1].plain); ++k) {
-      for (const Reference r : {code[k].a, code[k].b, code[k].c, code[k].d}) {
-        if (r < nothing) fetch(file + r, 128);
-      }
-    }
-  });
-  of_next(2, [&](const Block& block, u32 w) {
     const WarpTime& t = block.time.warps[w];
     fetch(block.warps[w].splits.data(), sizeof(Split));
     fetch(t.ready.data(), t.ready.size() * sizeof(double));
