@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -257,11 +258,27 @@ std::vector<std::byte> with_undefined_of(const sim::Region& first, const sim::Re
   return out;
 }
 
+// By how much sums may differ that were added up in another order: parts of the largest one's size
+// may have cancelled each other out.
+Tolerance rounding_of(const Buffer& sums) {
+  Tolerance out = tolerance_for(sums.dtype);
+  const auto width = static_cast<std::size_t>(bytes_of(sums.dtype));
+  double largest = 0;
+  for (std::size_t at = 0; at + width <= sums.bytes.size(); at += width) {
+    const double value = std::abs(load_element(sums.dtype, &sums.bytes[at]));
+    if (std::isfinite(value)) largest = std::max(largest, value);
+  }
+  out.atol = std::max(out.atol, out.rtol * largest);
+  return out;
+}
+
 std::string element_difference(const HostArray& array, std::vector<std::byte> got,
-                               std::vector<std::byte> want) {
+                               std::vector<std::byte> want, bool rounds) {
   Buffer a{"this one", *array.dtype(), array.shape(), std::move(got)};
   Buffer b{"the first", *array.dtype(), array.shape(), std::move(want)};
-  const Outcome<DiffReport> report = diff(a, b, {});
+  DiffOptions options;
+  if (rounds && is_float(a.dtype)) options.tolerance = rounding_of(b);
+  const Outcome<DiffReport> report = diff(a, b, options);
   if (!report || report->ok()) return "";
   const Mismatch& m = report->first.front();
   return fmt::format(
@@ -281,7 +298,7 @@ bool HostArray::is_dense() const {
 }
 
 std::string HostMemory::difference(const sim::DeviceMemory& first,
-                                   const sim::DeviceMemory& other) const {
+                                   const sim::DeviceMemory& other, bool rounds) const {
   for (const Stretch& s : stretches_) {
     const auto bytes = static_cast<std::size_t>(s.end - s.begin);
     const sim::Region* const a = first.find(s.address, bytes);
@@ -300,7 +317,7 @@ std::string HostMemory::difference(const sim::DeviceMemory& first,
       return fmt::format("byte {} of {} is 0x{:02x} here, and 0x{:02x} in the first order", at,
                          s.name, std::to_integer<int>(is[at]), std::to_integer<int>(was[at]));
     }
-    std::string text = element_difference(named->array, is, {was, was + bytes});
+    std::string text = element_difference(named->array, is, {was, was + bytes}, rounds);
     if (!text.empty()) return fmt::format("of {} ({}), {}", s.name, s.about, text);
   }
   return "";

@@ -79,7 +79,9 @@ class HostMemory {
 
   // What two runs of the same launch left otherwise, told of arrays element by element where their
   // type is known, and else by bytes; empty: nothing. What a run left undefined is not compared.
-  std::string difference(const sim::DeviceMemory& first, const sim::DeviceMemory& other) const;
+  // `rounds`: floating point numbers may have been added up in another order.
+  std::string difference(const sim::DeviceMemory& first, const sim::DeviceMemory& other,
+                         bool rounds) const;
 
   struct Stretch {
     std::byte *begin = nullptr, *end = nullptr;

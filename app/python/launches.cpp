@@ -6,6 +6,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <mutex>
@@ -199,6 +200,15 @@ void add_reached(HostMemory& host, nb::handle memory, nb::dict outputs) {
   for (const nb::handle each : nb::iter(memory)) add(each, fmt::format("memory[{}]", i++));
 }
 
+// Does the order in which threads add floating point numbers up at one place change the sum?
+bool adds_floats(const ptx::Program& program) {
+  return std::any_of(program.code.begin(), program.code.end(), [](const ptx::Instruction& i) {
+    const bool atomic = i.op == ptx::Op::atom || i.op == ptx::Op::red || i.op == ptx::Op::cp;
+    return atomic && i.modifiers.operation() == ptx::Operation::add &&
+           ptx::class_of(i.modifiers.type()) == ptx::Class::floating;
+  });
+}
+
 // The arrays and the module's variables are still as they were before the launch.
 std::optional<OrderVerdict> other_orders(LoadedModule& loaded, const LaunchRequest& request,
                                          const Parameters& parameters, HostMemory& host,
@@ -217,8 +227,9 @@ std::optional<OrderVerdict> other_orders(LoadedModule& loaded, const LaunchReque
     tell(other, machine, request.settings);
     return std::pair(state, std::move(other));
   };
+  const bool rounds = adds_floats(loaded.module->program());
   return try_orders(request.settings, request.order, run,
-                    {again, [&] { return host.difference(first, memory); }});
+                    {again, [&] { return host.difference(first, memory, rounds); }});
 }
 
 // `memory`: before the launch.

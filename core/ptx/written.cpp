@@ -120,13 +120,16 @@ class Origins {
           Origin half = of_[reg];
           half.memory = false;
           from.join(half);
+        } else if (i.op == Op::cvt) {  // LLVM: mov.b32 %r1, p; cvt.u64.u32 %rd1, %r1; cvta.param
+          for (const u64 one : of_[reg].numbers) Origin::add(from.numbers, one);
         }
       });
+      if (!wide && i.op != Op::mov) from.numbers.clear();  // no offset of a parameter any more
       const Operand* o = p_.operands_of(i);
       for (u32 k = 0; k < i.count; ++k) {
         if (o[k].kind != Operand::Kind::constant || o[k].in_shared) continue;
         add_constant(from, o[k].value);
-        if (i.op == Op::mov && wide && o[k].value < widest_index) {
+        if (i.op == Op::mov && o[k].value < widest_index) {
           Origin::add(from.numbers, o[k].value);
         }
       }
@@ -187,6 +190,7 @@ WrittenMemory written_memory(const Program& program) {
     for (u32 k = 0; k < i.count; ++k) {
       if (o[k].kind != Operand::Kind::address) continue;
       (by_map ? maps : all).join(origins.of_address(o[k]));
+      if (by_map) break;  // the second is what it reads, in shared memory
     }
   }
   WrittenMemory out;
@@ -198,7 +202,11 @@ WrittenMemory written_memory(const Program& program) {
       out.by_any_map = true;
     }
   }
-  out.anywhere = all.memory;
+  // A map that lies in memory says where only as the kernel runs, which may have made it.
+  const bool made = maps.memory || std::any_of(maps.from.begin(), maps.from.end(), [](u64 one) {
+                      return !is_in(one, parameters_base);
+                    });
+  out.anywhere = all.memory || made;
   out.by_any_parameter = all.any_parameter;
   for (const u64 one : all.from) {
     (one < widest_index ? out.parameters : out.addresses).push_back(one);

@@ -13,7 +13,7 @@
 namespace tilescope::ptx {
 
 struct WrittenMemory {
-  bool anywhere = false;                  // some address comes out of memory
+  bool anywhere = false;                  // some address comes out of memory, or a tensor map does
   bool by_any_parameter = false;          // by a pointer among the parameters, any of them
   bool by_any_map = false;                // by a tensor map, likewise
   std::vector<std::uint64_t> parameters;  // by the pointers there: byte offsets, ascending

@@ -90,6 +90,26 @@ TEST(WrittenMemory, IsAnywhereWhereTheAddressComesOutOfMemory) {
   EXPECT_TRUE(written(by_halves).anywhere);
 }
 
+// As LLVM takes the address of a parameter: by a number of 32 bits. And a map that is no parameter
+// says where only as the kernel runs.
+TEST(WrittenMemory, FollowsTensorMapsToWhereTheyLie) {
+  const WrittenMemory w = written(R"(
+	mov.b32 %r1, many;
+	cvt.u64.u32 %rd1, %r1;
+	cvta.param.u64 %rd2, %rd1;
+	mov.u32 %r2, 0;
+	cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd2, {%r2, %r2}], [%r2];)");
+  ASSERT_EQ(w.maps.size(), 1u);
+  EXPECT_FALSE(w.by_any_map);
+  EXPECT_FALSE(w.anywhere);
+  EXPECT_TRUE(written(R"(
+	ld.param.u64 %rd1, [a];
+	add.s64 %rd2, %rd1, 128;
+	mov.u32 %r2, 0;
+	cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd2, {%r2, %r2}], [%r2];)")
+                  .anywhere);
+}
+
 TEST(WrittenMemory, KnowsVariablesVectorsAndPointersAmongOtherParameters) {
   const WrittenMemory w = written(R"(
 	mov.u64 %rd1, counter;

@@ -25,7 +25,10 @@ def tried(target, settings):
 
 def name_outputs(run, names, order=()):
     """Calls the arrays in run.outputs what the source does: compilers name a kernel's parameters add_kernel_param_0,
-    and names[0] is what that is. Of two with one name the second keeps the compiler's. Those of `order` come first."""
+    and names[0] is what that is. Of two with one name the second keeps the compiler's. Those of `order` come first.
+    A run of another order, which a search has found, has no outputs."""
+    if run.outputs is None:
+        return
     named = {}
     for key, array in run.outputs.items():
         place = re.fullmatch(r".*_param_(\d+)", key)

@@ -518,7 +518,7 @@ bool Flights::await_groups(Block& block, u32 thread, u32 limit, bool reads_only)
 bool Flights::time_out(Block& block) {
   constexpr u32 most = 64;
   if (!model_->compares_stores) compare_stores(*model_);
-  const u64 changes = changes_for(*model_, block);
+  const u64 changes = changes_for(*model_, block) + block.plain_meetings;
   if (changes != block.timed_out_at) block.time_outs = 0;
   block.timed_out_at = changes;
   if (++block.time_outs > most) return false;

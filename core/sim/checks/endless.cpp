@@ -101,7 +101,7 @@ std::uint64_t changes_for(const Model& machine, const Block& block) {
   std::uint64_t out = block.local.changes();
   for (std::uint32_t rank = 0; rank < machine.cluster_size; ++rank) {
     const Block& b = *machine.member(block, rank);
-    out += b.shared.changes() + b.meetings;
+    out += b.shared.changes() + b.meetings - b.plain_meetings;
   }
   for (const Region& r : machine.regions) out += r.changes();
   return out;
@@ -118,6 +118,25 @@ void compare_stores(Model& machine) {
 
 bool goes_round(const Model& machine, const Block& block, const Warp& warp) {
   return warp.pace.goes_round && warp.pace.changes == changes_for(machine, block);
+}
+
+bool stands_at_barrier(const Warp& warp) {
+  return waits(warp) && std::any_of(warp.splits.begin(), warp.splits.end(),
+                                    [](const Split& s) { return s.wait == Wait::barrier; });
+}
+
+// Does a warp that waits do so since before `since`, when those that repeat themselves were as they
+// are now? One at a barrier may be of their round, and go on as soon as all have come there.
+bool has_waited(const Block& block, const Warp& warp, std::uint64_t since) {
+  return waits(warp) && (!stands_at_barrier(warp) || block.plainly_met_at <= since);
+}
+
+// When the first of those of a block that repeat themselves was as it is now.
+std::uint64_t first_moment(const Model& machine, const Block& block, std::uint64_t since) {
+  for (const Warp& w : block.warps) {
+    if (w.live && goes_round(machine, block, w)) since = std::min(since, w.pace.since);
+  }
+  return since;
 }
 
 bool goes_round(const Model& machine, const Block& block) {
@@ -145,7 +164,13 @@ std::string waits_text(const Model& machine, const Block& block) {
   return out;
 }
 
-// A turn of this warp is over, and it waits for nothing.
+void look_for_endless_loop_at_times(Model& machine, Block& block, Warp& warp) {
+  constexpr std::uint32_t looks = 17;  // no number of turns that a loop is likely to have
+  if (++warp.pace.turns % looks != 0 || (waits(warp) && !stands_at_barrier(warp))) return;
+  look_for_endless_loop(machine, block, warp);
+}
+
+// A turn of this warp is over.
 void look_for_endless_loop(Model& machine, Block& block, Warp& warp) {
   Pace& pace = warp.pace;
   const std::uint64_t changes = changes_for(machine, block);
@@ -158,10 +183,12 @@ void look_for_endless_loop(Model& machine, Block& block, Warp& warp) {
   if (!same && pace.instructions >= pace.next) {
     pace.moment = moment(machine, block, warp);
     pace.changes = changes;
+    pace.since = machine.instructions;
     pace.instructions = 0;
     pace.next *= 2;
   } else if (same && pace.changes != changes) {
     pace.changes = changes;
+    pace.since = machine.instructions;
     pace.instructions = 0;
   }
   if (!pace.goes_round) return;
@@ -170,9 +197,10 @@ void look_for_endless_loop(Model& machine, Block& block, Warp& warp) {
       machine.blocks.size() + machine.cluster_size <= machine.dispatcher.resident())
     return;
   for (const Block& b : machine.blocks) {
+    const std::uint64_t since = first_moment(machine, b, pace.since);
     for (const Warp& w : b.warps) {
       const bool slow = (b.slow.warps | b.slow.held) >> w.index & 1;
-      if (w.live && !waits(w) && !goes_round(machine, b, w) && !slow) return;
+      if (w.live && !has_waited(b, w, since) && !goes_round(machine, b, w) && !slow) return;
     }
   }
   // They may be waiting for one that is slow.

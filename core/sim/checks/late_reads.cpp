@@ -69,7 +69,7 @@ class Follower {
         ptx::each_written(program_, i, [&](u32 reg) {
           if (!holds(reg)) holds_.push_back({reg, 0});
         });
-      } else if (is_guarded_store(i) && !holds(program_.operands_of(i)[0].index)) {
+      } else if (is_guarded_store(i)) {
         one_guard = one_guard && from.guarded && i.guard == from.guard &&
                     i.guard_negated == from.guard_negated;
         stores_.push_back(at);

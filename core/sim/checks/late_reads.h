@@ -4,7 +4,8 @@
 //   @%p1 ld.global.b32 %r1, [%rd1];   add.s32 %r2, %r1, 1;   @%p2 st.global.b32 [%rd1], %r2;
 //
 // By PTX's letter (8.7.1) what the others load races with that store. But nothing comes of it: they
-// use it for nothing. So a load of global memory whose value goes into guarded stores alone, in one
+// use it for nothing. So a load of global memory whose value goes into guarded stores alone, be it
+// what they store or where, in one
 // straight run of instructions with nothing that synchronises, is an access of the lanes that
 // store, at the time when they do: what it is ordered with is the same. Where the load is guarded
 // itself, the run sets the register before: else an older value could be stored.

@@ -436,8 +436,8 @@ class Careful {
     }
   }
 
-  // The shadow of one lane's result: bit by bit where the instruction keeps bits apart, else
-  // all of it if any byte that it reads is undefined.
+  // The shadow of one lane's result: bit by bit where the instruction keeps bits apart, from the
+  // lowest one on where it carries upwards, else all of it if any byte that it reads is undefined.
   std::uint64_t depends(int lane) const {
     const std::uint64_t all = ~std::uint64_t{0};
     switch (i_.op) {
@@ -464,6 +464,20 @@ class Careful {
       case Op::prmt:
         if (i_.modifiers.has(ptx::Field::permute)) break;
         return permuted(lane);
+      case Op::lop3:
+        if (c_.p) break;
+        return of_three(lane);
+      case Op::brev:
+        return reversed(of(o_[1], lane), 8 * register_width(program_, o_[1]));
+      case Op::bfe:
+        return extracted(lane);
+      case Op::add:
+      case Op::sub:
+      case Op::mul:
+      case Op::mad:
+      case Op::neg:
+        if (!carries_upwards()) break;
+        return from_lowest(lane);
       default:
         break;
     }
@@ -536,6 +550,68 @@ class Careful {
     if (sign && (a >> (8 * register_width(program_, o_[1]) - 1) & 1)) return all;
     if (by >= 64) return 0;
     return i_.op == Op::shl ? a << by : a >> by;
+  }
+  // Sums and the lower halves of products of integers: a bit depends on none above it.
+  bool carries_upwards() const {
+    const ptx::Class kind = ptx::class_of(i_.modifiers.type());
+    const bool integer =
+        kind == ptx::Class::signed_integer || kind == ptx::Class::unsigned_integer;
+    const bool product = i_.op == Op::mul || i_.op == Op::mad;
+    return integer && bits_of_halves() == 0 && !i_.modifiers.has(ptx::Field::sat) &&
+           !i_.modifiers.has(ptx::Field::cc) &&
+           (!product || i_.modifiers.half() == ptx::Half::lo);
+  }
+  std::uint64_t from_lowest(int lane) const {
+    std::uint64_t any = 0;
+    for (std::uint32_t k = 1; k < i_.count; ++k) any |= of(o_[k], lane);
+    return any ? ~((any & (~any + 1)) - 1) : 0;
+  }
+  // lop3: does a bit of the result change with the undefined ones of the three in its place?
+  std::uint64_t of_three(int lane) const {
+    const Reference refs[3] = {c_.a, c_.b, c_.c};
+    const auto table = static_cast<std::uint32_t>(value_of_lane(x_, c_.e, 4, 0));
+    std::uint32_t value[3], hidden[3];
+    for (int k = 0; k < 3; ++k) {
+      value[k] = static_cast<std::uint32_t>(value_of_lane(x_, refs[k], 4, lane));
+      hidden[k] = static_cast<std::uint32_t>(of(o_[k + 1], lane));
+    }
+    const auto result = [&](std::uint32_t flips) {
+      std::uint32_t out = 0;
+      for (std::uint32_t row = 0; row < 8; ++row) {
+        if (!(table >> row & 1)) continue;
+        std::uint32_t here = ~0u;
+        for (std::uint32_t k = 0; k < 3; ++k) {
+          const std::uint32_t bits = value[k] ^ (flips >> k & 1 ? hidden[k] : 0);
+          here &= row >> (2 - k) & 1 ? bits : ~bits;
+        }
+        out |= here;
+      }
+      return out;
+    };
+    std::uint32_t out = 0;
+    for (std::uint32_t flips = 1; flips < 8; ++flips) out |= result(0) ^ result(flips);
+    return out;
+  }
+  static std::uint64_t reversed(std::uint64_t bits, int width) {
+    std::uint64_t out = 0;
+    for (int k = 0; k < width; ++k) out |= (bits >> k & 1) << (width - 1 - k);
+    return out;
+  }
+  // bfe: the field, and its sign above it.
+  std::uint64_t extracted(int lane) const {
+    const std::uint64_t all = ~std::uint64_t{0};
+    if (any(o_[2], lane) || any(o_[3], lane)) return all;
+    const std::uint64_t a = of(o_[1], lane);
+    const int width = ptx::bits_of(i_.modifiers.type());
+    const int position = static_cast<int>(value_of_lane(x_, c_.b, 4, lane) & 0xff);
+    const int length = static_cast<int>(value_of_lane(x_, c_.c, 4, lane) & 0xff);
+    if (length == 0) return 0;
+    const int keep = std::min(length, std::max(0, width - position));
+    const std::uint64_t low = keep >= 64 ? all : (std::uint64_t{1} << keep) - 1;
+    const std::uint64_t field = position < width ? a >> position & low : 0;
+    const bool sign = ptx::class_of(i_.modifiers.type()) == ptx::Class::signed_integer &&
+                      a >> std::min(position + length - 1, width - 1) & 1;
+    return field | (sign ? ~low : 0);
   }
   // prmt takes each byte from where its selector says, or that byte's sign.
   std::uint64_t permuted(int lane) const {

@@ -74,8 +74,12 @@ void finish_barriers(Model& machine, Block& block) {
     done.warp = Happened::at_hand;
     done.object = id;
     machine.stops.happened(done);
-    begin_anew(b);
     ++block.meetings;
+    if (b.reduce == ptx::Reduce::none) {
+      ++block.plain_meetings;
+      block.plainly_met_at = machine.instructions;
+    }
+    begin_anew(b);
   }
   finish_cluster_barrier(machine, block);
 }

@@ -282,7 +282,7 @@ void Dispatcher::start_block(Block& block, std::uint64_t number) {
                                                : Meetings::of_pair;
   block.order.start(home, model_->options.races ? warps : 0, block.shared.size(), meetings);
   if (model_->cluster_size == 1) block.order.shared.gather_reads();
-  block.meetings = 0;
+  block.meetings = block.plain_meetings = block.plainly_met_at = 0;
   block.mbarriers.clear();
   block.flight = {};
   block.tiles = {};

@@ -250,8 +250,12 @@ RunState Scheduler::run_block(Block& block, std::uint64_t& budget) {
     const bool wants_more =
         (ran == most || model_->stops.hit()) && is_ready(warp) && pause != Pause::turn;
     if (wants_more && block.warp_turn_left) continue;
-    if (ran && is_ready(warp)) {
-      look_for_endless_loop(*model_, block, warp);
+    if (ran) {
+      if (is_ready(warp)) {
+        look_for_endless_loop(*model_, block, warp);
+      } else {
+        look_for_endless_loop_at_times(*model_, block, warp);
+      }
       if (model_->state == RunState::fault) return model_->state;
       if (warp.pace.goes_round && goes_round(*model_, block)) turn_left_ = 0;
     }

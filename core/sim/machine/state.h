@@ -106,10 +106,11 @@ struct CallStack {
 struct Pace {
   std::vector<std::byte> moment;
   std::uint64_t changes = 0;       // of memory, at that moment
+  std::uint64_t since = 0;         // instructions of the launch, then
   std::uint64_t instructions = 0;  // since then
   std::uint64_t next = 1;          // of them, when to remember another
   bool goes_round = false;         // the same again, and nothing had changed
-  std::uint32_t turns = 0;         // by a clock, as these are short: not every one is looked at
+  std::uint32_t turns = 0;         // short ones, of which not every one is looked at
 };
 
 // The lanes of a warp that have come to an instruction which brings others on (Code::notes_lanes):
@@ -218,6 +219,9 @@ struct Block {
   Slowness slow;
   std::array<Barrier, 16> barriers;
   std::uint64_t meetings = 0;  // barriers that were completed, threads that exited
+  // Of these the barriers of the CTA that hand over no value (bar.red does), and when the last one
+  // was: instructions of the launch.
+  std::uint64_t plain_meetings = 0, plainly_met_at = 0;
   BlockOrder order;
   Mbarriers mbarriers;
   std::uint64_t signals = 0;  // that came to them: how often anybody did something to one

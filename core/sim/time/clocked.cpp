@@ -20,9 +20,6 @@ using u64 = std::uint64_t;
 constexpr double never = std::numeric_limits<double>::infinity();
 // A warp is ahead of the others of its cluster by no more than this, where nobody can tell.
 constexpr double ahead = 64;
-// Turns from one look for an endless loop to the next: no number of turns that a loop is likely to
-// have.
-constexpr u32 looks = 17;
 
 // When the next moment of an operation comes.
 double next_moment(const AsyncOperation& o) {
@@ -461,9 +458,7 @@ RunState Scheduler::run_by_clock(u64 budget) {
       continue;
     }
     turn.ran = turn.ran || ran;
-    if (!turn.goes_on && turn.ran && ++warp.pace.turns % looks == 0 && is_ready(warp)) {
-      look_for_endless_loop(*model_, block, warp);
-    }
+    if (!turn.goes_on && turn.ran) look_for_endless_loop_at_times(*model_, block, warp);
   }
   if (model_->state != RunState::running) model_->recording.finish_record();
   return model_->state;
