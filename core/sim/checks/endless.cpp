@@ -8,6 +8,8 @@
 //
 // A store that writes what was there changes nothing; but comparing costs, so stores are compared
 // only from the first time on that a warp's registers repeat.
+#include "core/sim/checks/endless.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
