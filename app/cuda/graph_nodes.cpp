@@ -182,6 +182,8 @@ CUresult get_kernel(CUgraphNode node, KernelNode* out, std::size_t bytes) {
   auto& kernel = std::get<KernelWork>(*work);
   KernelNode all{};
   all.function = handle_of<CUfunction>(kernel.how.function);
+  all.kernel = reinterpret_cast<decltype(all.kernel)>(all.function);
+  all.context = current_context() ? current_context() : primary_context();
   std::copy_n(kernel.how.grid, 3, all.grid);
   std::copy_n(kernel.how.block, 3, all.block);
   all.shared = kernel.how.dynamic_shared;

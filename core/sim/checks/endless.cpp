@@ -130,7 +130,9 @@ bool stands_at_barrier(const Warp& warp) {
 // Does a warp that waits do so since before `since`, when those that repeat themselves were as they
 // are now? One at a barrier may be of their round, and go on as soon as all have come there.
 bool has_waited(const Block& block, const Warp& warp, std::uint64_t since) {
-  return waits(warp) && (!stands_at_barrier(warp) || block.plainly_met_at <= since);
+  return std::all_of(warp.splits.begin(), warp.splits.end(), [&](const Split& s) {
+    return s.wait != Wait::none && (s.wait != Wait::barrier || block.met_at[s.barrier] <= since);
+  });
 }
 
 // When the first of those of a block that repeat themselves was as it is now.

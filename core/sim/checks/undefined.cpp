@@ -162,6 +162,7 @@ class Careful {
     if (i_.unit == Unit::warp || i_.unit == Unit::barrier || i_.unit == Unit::async) {
       if (!operands_decide()) return Flow::fault;
       if (i_.op == Op::redux) return reduce();
+      if (is_ballot()) return ballot();
       // A barrier's answer comes when all are there, which the warp may wait for.
       if (i_.unit == Unit::barrier) define_results();
       if (i_.op != Op::shfl) return plain();
@@ -293,7 +294,7 @@ class Careful {
   // The operand that is only handed on.
   bool is_payload(std::uint32_t k) const {
     if (i_.op == Op::shfl) return k == 2;
-    if (i_.op == Op::redux) return k == 1;
+    if (i_.op == Op::redux || is_ballot()) return k == 1;
     if (i_.op == Op::sust) return k == 2;
     if (i_.op == Op::wgmma) return o_[k].kind == Operand::Kind::vector;  // D, A
     if (i_.modifiers.tensor_step() == ptx::TensorStep::st) return k + 1 == i_.count;
@@ -346,6 +347,23 @@ class Careful {
     either_ |= x_.strays;
     if (x_.strays) undefine(x_, c_.d, 4, x_.strays);
     return Flow::next;
+  }
+
+  bool is_ballot() const {
+    return i_.op == Op::vote && i_.modifiers.operation() == ptx::Operation::ballot;
+  }
+  // A bit for each lane: of those it is undefined whose predicate is.
+  Flow ballot() {
+    const Mask bad = o_[1].kind == Operand::Kind::predicate
+                         ? undefined_predicate(x_, predicate_place(program_, o_[1])) & m_
+                         : 0;
+    const Flow flow = plain();
+    if (flow != Flow::next || !bad) return flow;
+    for (int l = 0; l < lanes; ++l) {
+      if (m_ >> l & 1) set_lane(x_, c_.d, 4, l, bad & value_of_lane(x_, c_.e, 4, l));
+    }
+    recount(x_, c_.d, 4);
+    return flow;
   }
 
   // Every lane's result depends on every lane's value.

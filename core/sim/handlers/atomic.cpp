@@ -26,6 +26,14 @@ struct Target {
 Target target_of(Core& x, const Code& c, int lane, u64 address, std::uint32_t bytes) {
   Region* region = nullptr;
   u64 base = 0;
+  // PTX names no local memory for atomics; at generic addresses an H200 has them there all the
+  // same.
+  if (c.space == Space::generic && address - ptx::local_base < ptx::window_bytes) {
+    const u64 at = address - ptx::local_base;
+    if (at + bytes > x.local_bytes || at % bytes) return {};
+    const u64 thread = x.warp->index * 32 + static_cast<std::uint32_t>(lane);
+    return {&x.block->local, thread * x.local_bytes + at};
+  }
   const bool window = c.space == Space::generic && address - ptx::shared_base < ptx::window_bytes;
   if (c.space == Space::shared || window) {
     base = window ? ptx::shared_base : 0;
@@ -69,7 +77,7 @@ bool update(Core& x, const Code& c, int lane, u64 address, bool gives_undefined,
   const bool is = replaces ? gives_undefined : was_undefined || gives_undefined;
   std::uint8_t hidden[sizeof(T)];
   std::memset(hidden, 0xff, sizeof(T));
-  if (x.block->order.on()) {
+  if (x.block->order.on() && t.region->kind() != Region::Kind::local) {
     u64 offsets[32];
     offsets[lane] = t.offset;
     watch_access(x, c, Shadow::Kind::atomic, *t.region, Mask{1} << lane, offsets, sizeof(T), false,

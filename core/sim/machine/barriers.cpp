@@ -75,10 +75,8 @@ void finish_barriers(Model& machine, Block& block) {
     done.object = id;
     machine.stops.happened(done);
     ++block.meetings;
-    if (b.reduce == ptx::Reduce::none) {
-      ++block.plain_meetings;
-      block.plainly_met_at = machine.instructions;
-    }
+    if (b.reduce == ptx::Reduce::none) ++block.plain_meetings;
+    block.met_at[id] = machine.instructions;
     begin_anew(b);
   }
   finish_cluster_barrier(machine, block);

@@ -188,6 +188,7 @@ class Caller {
       }
       stack.top[at(lane)] += r.frame_bytes;
     }
+    if (frame != ptx::no_register) define(x_, frame, sizeof(u64), m_);
     undefine_registers(x_, r, m_);
   }
 

@@ -272,6 +272,9 @@ void Dispatcher::start_block(Block& block, std::uint64_t number) {
                         std::vector<std::byte>(p.wants_scratch ? own_shared(*model_) + scratch
                                                                : declared_shared(*model_)));
   block.shared.make_undefined();
+  // Words of libraries, of which each warp has bits of its own and clears them alone
+  // (cooperative_groups' barriers of several warps): memory is undefined by bytes here.
+  if (p.wants_scratch) block.shared.define(own_shared(*model_), scratch);
   if (model_->options.remember_writers || model_->global_watch.tells_lanes_apart()) {
     block.shared.remember_writers(p.smallest_store);
   }
@@ -282,7 +285,8 @@ void Dispatcher::start_block(Block& block, std::uint64_t number) {
                                                : Meetings::of_pair;
   block.order.start(home, model_->options.races ? warps : 0, block.shared.size(), meetings);
   if (model_->cluster_size == 1) block.order.shared.gather_reads();
-  block.meetings = block.plain_meetings = block.plainly_met_at = 0;
+  block.meetings = block.plain_meetings = 0;
+  block.met_at = {};
   block.mbarriers.clear();
   block.flight = {};
   block.tiles = {};

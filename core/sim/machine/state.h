@@ -219,9 +219,10 @@ struct Block {
   Slowness slow;
   std::array<Barrier, 16> barriers;
   std::uint64_t meetings = 0;  // barriers that were completed, threads that exited
-  // Of these the barriers of the CTA that hand over no value (bar.red does), and when the last one
-  // was: instructions of the launch.
-  std::uint64_t plain_meetings = 0, plainly_met_at = 0;
+  // Of these the barriers of the CTA that hand over no value (bar.red does), and when each was met
+  // the last time: instructions of the launch.
+  std::uint64_t plain_meetings = 0;
+  std::array<std::uint64_t, 16> met_at{};
   BlockOrder order;
   Mbarriers mbarriers;
   std::uint64_t signals = 0;  // that came to them: how often anybody did something to one

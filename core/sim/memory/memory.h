@@ -167,6 +167,8 @@ class Region {
   void write(std::uint64_t offset, const std::byte* from, const std::uint8_t* undefined,
              std::uint32_t bytes, Writer writer);
 
+  // What is there counts as written, by nobody.
+  void define(std::uint64_t offset, std::uint64_t bytes);
   // As write(), by an atomic: one that leaves everything as it was does not count as a change.
   void write_atomically(std::uint64_t offset, const std::byte* from, const std::uint8_t* undefined,
                         std::uint32_t bytes, Writer writer);
@@ -180,7 +182,6 @@ class Region {
     }
   }
   void look(std::uint64_t offset, const std::byte* from, std::uint32_t bytes);
-  void define(std::uint64_t offset, std::uint64_t bytes);
   bool differs(std::uint64_t offset, const std::byte* from, std::uint32_t bytes) const;
   void note(std::uint64_t offset, const std::uint8_t* undefined, std::uint32_t bytes,
             Writer writer);
