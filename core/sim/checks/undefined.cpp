@@ -357,10 +357,12 @@ class Careful {
     const Mask bad = o_[1].kind == Operand::Kind::predicate
                          ? undefined_predicate(x_, predicate_place(program_, o_[1])) & m_
                          : 0;
+    std::uint64_t members[lanes];
+    for (int l = 0; l < lanes; ++l) members[l] = value_of_lane(x_, c_.a, 4, l);
     const Flow flow = plain();
     if (flow != Flow::next || !bad) return flow;
     for (int l = 0; l < lanes; ++l) {
-      if (m_ >> l & 1) set_lane(x_, c_.d, 4, l, bad & value_of_lane(x_, c_.e, 4, l));
+      if (m_ >> l & 1) set_lane(x_, c_.d, 4, l, bad & members[l]);
     }
     recount(x_, c_.d, 4);
     return flow;
