@@ -480,6 +480,7 @@ void SimulatedDevice::say_order(std::uint64_t stream, const sim::WorkOrder::Race
   const auto lane = lanes_.find(stream), other = lanes_.find(race.earlier.stream);
   const auto name = [&](std::uint64_t of, const auto& at) {
     if (at != lanes_.end()) return fmt::format("graph {}", at->second);
+    if (of == 0) return std::string("the default stream");
     if (!wire::is_thread_stream(of)) return fmt::format("stream {}", of);
     return fmt::format("the default stream of thread {}", of - wire::first_thread_stream + 1);
   };

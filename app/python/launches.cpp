@@ -214,11 +214,13 @@ std::optional<OrderVerdict> other_orders(LoadedModule& loaded, const LaunchReque
                                          const Parameters& parameters, HostMemory& host,
                                          const sim::DeviceMemory& first, Run& run) {
   sim::DeviceMemory memory;
+  bool rounds = false;
   const auto again = [&](const Order& order) {
     memory = loaded.memory;
     if (const auto error = host.copy_in(memory)) refuse(*error);
     sim::Machine machine = taken(sim::Machine::load(*loaded.module, memory, request.launch,
                                                     parameters.bytes(), simulator_options(order)));
+    rounds = adds_floats(machine.program());
     Run other;
     other.kernel = run.kernel;
     other.device = run.device;
@@ -227,7 +229,6 @@ std::optional<OrderVerdict> other_orders(LoadedModule& loaded, const LaunchReque
     tell(other, machine, request.settings);
     return std::pair(state, std::move(other));
   };
-  const bool rounds = adds_floats(loaded.module->program());
   return try_orders(request.settings, request.order, run,
                     {again, [&] { return host.difference(first, memory, rounds); }});
 }

@@ -193,6 +193,11 @@ bool Decoder::fits(const Statement& s, const Call& call) {
                             const std::vector<Slot>& wanted) {
     for (std::size_t k = 0; k < given.size(); ++k) {
       if (!given[k].in_frame || given[k].slot.bytes == wanted[k].bytes) continue;
+      if (wanted[k].bytes == 0) {
+        return fail(s, fmt::format("{} takes any number of arguments (...), and such functions are "
+                                   "not simulated; one with a fixed list is",
+                                   r.name));
+      }
       return fail(s, fmt::format("{} passes {} bytes where the call has {}", r.name,
                                  wanted[k].bytes, given[k].slot.bytes));
     }
