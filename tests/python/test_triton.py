@@ -739,6 +739,99 @@ def test_loads_in_place_that_others_overwrite_are_told():
     assert {r.kind for r in ts.triton.reports} == {"global_race"}
 
 
+@triton.jit
+def dot_product_kernel(x, y, out, BLOCK: tl.constexpr):
+    at = tl.arange(0, BLOCK)
+    tl.store(out, tl.sum(tl.load(x + at) * tl.load(y + at), 0))
+
+
+@pytest.mark.parametrize("chip", CHIPS)
+def test_sums_of_fewer_elements_than_threads(chip):
+    """Warps with the same elements store the same, though lanes of one may differ by a rounding (fma)."""
+    ts.triton.activate(chip, strict=True, search=3)
+    x, y, out = normal(64), normal(64), np.zeros(1, np.float32)
+    dot_product_kernel[(1,)](x, y, out, BLOCK=64, num_warps=4)
+    close(out, [wide(x) @ wide(y)], 1e-5)
+
+
+@triton.jit
+def ranks_kernel(ids, counts, out, n):
+    for i in range(n):
+        x = tl.load(ids + i)
+        at = tl.load(counts + x)
+        tl.store(out + at, i)
+        tl.store(counts + x, at + 1)
+
+
+@pytest.mark.parametrize("warps", [1, 4])
+def test_loads_that_say_where_to_store(warps):
+    ts.triton.activate("sm_90a", strict=True, search=3)
+    counts, out = np.array([0, 3], np.int32), np.zeros(6, np.int32)
+    ranks_kernel[(1,)](np.array([0, 1, 0, 1, 1, 0], np.int32), counts, out, 6, num_warps=warps)
+    assert out.tolist() == [0, 2, 5, 1, 3, 4] and counts.tolist() == [3, 6]
+
+
+@triton.jit
+def total_kernel(x, out, BLOCK: tl.constexpr):
+    tl.atomic_add(out, tl.sum(tl.load(x + tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)), 0))
+
+
+@triton.jit
+def last_one_kernel(out):
+    tl.atomic_xchg(out, tl.program_id(0) + 1.0)
+
+
+def test_orders_that_round_otherwise_are_no_other_result():
+    ts.triton.activate("sm_90a", search=5)
+    x, out = normal(8, 128), np.zeros(1, np.float32)
+    total_kernel[(8,)](x, out, BLOCK=128)
+    close(out, [wide(x).sum()], 1e-4)
+    with pytest.raises(ts.Hazard, match="the result is another one"):
+        last_one_kernel[(8,)](np.zeros(1, np.float32))
+
+
+@triton.jit
+def lost_lock_kernel(lock):
+    while tl.atomic_cas(lock, 0, 1) == 1:
+        pass
+    if tl.program_id(0) != 1:
+        tl.debug_barrier()
+        tl.atomic_xchg(lock, 0)
+
+
+def test_a_lock_that_is_not_given_back_ends():
+    """Triton has a barrier in each round of a spin."""
+    ts.triton.activate("sm_90a")
+    with pytest.raises(ts.Fault, match="endless_loop"):
+        lost_lock_kernel[(3,)](np.zeros(1, np.int32))
+
+
+@triton.jit
+def rotate_kernel(d, n):
+    p = tl.program_id(0)
+    d.store([p * 16, 0], d.load([(p + 1) % n * 16, 0]))
+
+
+@triton.jit
+def read_written_kernel(out, back):
+    at = tl.arange(0, 32)[:, None] * 32 + tl.arange(0, 32)[None, :]
+    made = tl.make_tensor_descriptor(out, [32, 32], [32, 1], [32, 32])
+    if tl.program_id(0) == 0:
+        made.store([0, 0], tl.full((32, 32), 1.0, tl.float32))
+    else:
+        tl.store(back + at, tl.load(out + at))
+
+
+@pytest.mark.parametrize("chip", TMA)
+def test_what_tensor_maps_write_is_watched(chip):
+    ts.triton.activate(chip)
+    rotate_kernel[(4,)](TensorDescriptor.from_tensor(normal(64, 32), [16, 32]), 4)
+    assert "global_race" in {r.kind for r in ts.triton.reports}
+    ts.triton.activate(chip)
+    read_written_kernel[(2,)](np.zeros((32, 32), np.float32), np.zeros((32, 32), np.float32))
+    assert "global_race" in {r.kind for r in ts.triton.reports}
+
+
 def test_what_the_compiler_leaves_out_may_be_suppressed(tmp_path):
     a, b, c = normal(128, 64, dtype=np.float16), normal(128, 64, dtype=np.float16), np.empty((128, 128), np.float16)
     words = {"BM": 128, "BN": 128, "BK": 64, "FLATTEN": False, "SPECIALIZE": False}
