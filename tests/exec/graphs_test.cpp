@@ -268,6 +268,8 @@ TEST_F(Graphs, NodesAreAskedForAndChanged) {
   KernelParams kernels{};
   EXPECT_EQ(call("cuGraphKernelNodeGetParams_v2", add, &kernels), CUDA_SUCCESS);
   EXPECT_EQ(kernels.function, add_);
+  EXPECT_NE(kernels.kernel, nullptr);  // the runtime asks for it
+  EXPECT_NE(kernels.context, nullptr);
   EXPECT_EQ(kernels.block[0], 64u);
   ASSERT_NE(kernels.parameters, nullptr);
   EXPECT_EQ(*static_cast<unsigned*>(kernels.parameters[2]), 1u);
