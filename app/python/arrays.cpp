@@ -297,8 +297,8 @@ bool HostArray::is_dense() const {
   return lowest_ == 0;
 }
 
-std::string HostMemory::difference(const sim::DeviceMemory& first,
-                                   const sim::DeviceMemory& other, bool rounds) const {
+std::string HostMemory::difference(const sim::DeviceMemory& first, const sim::DeviceMemory& other,
+                                   bool rounds) const {
   for (const Stretch& s : stretches_) {
     const auto bytes = static_cast<std::size_t>(s.end - s.begin);
     const sim::Region* const a = first.find(s.address, bytes);

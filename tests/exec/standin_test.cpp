@@ -243,10 +243,10 @@ TEST_F(StandIn, CopiesOfPinnedMemoryAreQuicker) {
   const auto gigabytes = [&](void* host, bool in) {
     float milliseconds = 0;
     EXPECT_EQ(call("cuEventRecord", first, CUstream{}), CUDA_SUCCESS);
-    EXPECT_EQ(in ? call("cuMemcpyHtoDAsync_v2", data, static_cast<const void*>(host), bytes,
-                        CUstream{})
-                 : call("cuMemcpyDtoHAsync_v2", host, data, bytes, CUstream{}),
-              CUDA_SUCCESS);
+    EXPECT_EQ(
+        in ? call("cuMemcpyHtoDAsync_v2", data, static_cast<const void*>(host), bytes, CUstream{})
+           : call("cuMemcpyDtoHAsync_v2", host, data, bytes, CUstream{}),
+        CUDA_SUCCESS);
     EXPECT_EQ(call("cuEventRecord", last, CUstream{}), CUDA_SUCCESS);
     EXPECT_EQ(call("cuEventSynchronize", last), CUDA_SUCCESS);
     EXPECT_EQ(call("cuEventElapsedTime", &milliseconds, first, last), CUDA_SUCCESS);

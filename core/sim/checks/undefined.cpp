@@ -574,12 +574,10 @@ class Careful {
   // Sums and the lower halves of products of integers: a bit depends on none above it.
   bool carries_upwards() const {
     const ptx::Class kind = ptx::class_of(i_.modifiers.type());
-    const bool integer =
-        kind == ptx::Class::signed_integer || kind == ptx::Class::unsigned_integer;
+    const bool integer = kind == ptx::Class::signed_integer || kind == ptx::Class::unsigned_integer;
     const bool product = i_.op == Op::mul || i_.op == Op::mad;
     return integer && bits_of_halves() == 0 && !i_.modifiers.has(ptx::Field::sat) &&
-           !i_.modifiers.has(ptx::Field::cc) &&
-           (!product || i_.modifiers.half() == ptx::Half::lo);
+           !i_.modifiers.has(ptx::Field::cc) && (!product || i_.modifiers.half() == ptx::Half::lo);
   }
   std::uint64_t from_lowest(int lane) const {
     std::uint64_t any = 0;

@@ -514,8 +514,8 @@ bool Shadow::Pass::gather(u64 begin, u64 end, bool& races) {
   return true;
 }
 
-// Does all that was written there come before whatever `who` reads, in whichever lane? If so it does
-// for ever: what has been seen stays so.
+// Does all that was written there come before whatever `who` reads, in whichever lane? If so it
+// does for ever: what has been seen stays so.
 bool Shadow::comes_behind(const Observer& who, u32 history) {
   const History& was = histories_[history];
   if (was.some_write) return false;
