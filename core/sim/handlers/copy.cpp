@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
 
@@ -79,6 +80,28 @@ void watch_sources(Core& x, const Copy& copy, Mask m) {
   }
 }
 
+// Of lanes that copy the same to the same place one counts: cooperative groups have those that are
+// too many do so.
+Mask without_repeats(const Copy& copy, Mask m) {
+  constexpr u32 slots = 64;
+  std::array<std::uint8_t, slots> in_slot;
+  in_slot.fill(lanes);
+  for (Mask rest = m; rest; rest &= rest - 1) {
+    const auto lane = static_cast<std::uint8_t>(__builtin_ctz(rest));
+    u32 slot = copy.target[lane] / copy.bytes % slots;
+    while (in_slot[slot] != lanes && copy.target[in_slot[slot]] != copy.target[lane]) {
+      slot = (slot + 1) % slots;
+    }
+    const std::uint8_t first = in_slot[slot];
+    if (first == lanes) {
+      in_slot[slot] = lane;
+    } else if (copy.source[first] == copy.source[lane] && copy.read[first] == copy.read[lane]) {
+      m &= ~(Mask{1} << lane);
+    }
+  }
+  return m;
+}
+
 Flow copy_async(Core& x, const Code& c, Mask m) {
   Copy copy;
   copy.mask = m;
@@ -114,8 +137,9 @@ Flow copy_async(Core& x, const Code& c, Mask m) {
     copy.group[at(lane)] = x.warp->copies.committed[at(lane)];
   }
   if (x.block->order.on()) {
-    MemoryAccess access{Shadow::Kind::copy, false,      x.warp->index, x.pc, m,
-                        copy.target.data(), copy.bytes, false};
+    MemoryAccess access{
+        Shadow::Kind::copy, false,      x.warp->index, x.pc, without_repeats(copy, m),
+        copy.target.data(), copy.bytes, false};
     access.operation = copy.operation = x.machine->completions.begin();
     watch(x, access);
     watch_sources(x, copy, m);
