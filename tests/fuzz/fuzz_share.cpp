@@ -42,7 +42,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::size_t end = std::min(text.find('\n', at), size);
     std::string line(text.substr(at, end - at));
     for (char& c : line) c = c == '\x1e' ? ' ' : c;  // which stands between two lines
-    if (!line.empty()) lines.push_back(std::move(line));
+    // As `share` writes it: what an earlier one left out is added when it is read.
+    if (!line.empty()) lines.push_back(migrated(std::move(line), share_version));
     at = end + 1;
   }
   if (lines.empty()) return 0;
