@@ -113,8 +113,12 @@ bool is_share(std::string_view text) {
 std::string migrated(std::string line, int version) {
   if (version < 1 && first_word(line).first == "color") line.insert(4, "u");
   // Once it kept the view without being asked to.
+  constexpr std::string_view keep = " keep";
   const bool at = line.rfind("lesson at ", 0) == 0;
-  if (version < 2 && at && split_words(line).back() != "keep") line += " keep";
+  // Of a quote that nobody closes words are no help.
+  const bool has =
+      line.size() > keep.size() && line.compare(line.size() - keep.size(), keep.size(), keep) == 0;
+  if (version < 2 && at && !has && split_words(line).back() != "keep") line += keep;
   return line;
 }
 
