@@ -228,8 +228,7 @@ TEST_F(StandIn, EventsHaveTheTimeOfTheChip) {
   EXPECT_LT(milliseconds, 0.1f);
 }
 
-// 55.4 GB/s of memory that is pinned, 7 in and 10 out of other memory, and 3 us each
-// (assets/devices/h200.toml; the rates of this description are those of the file).
+// GB/s and microseconds of [host] in assets/devices, which are an H200's on other chips, too.
 TEST_F(StandIn, CopiesOfPinnedMemoryAreQuicker) {
   begin();
   CUevent first = nullptr, last = nullptr;
@@ -277,6 +276,18 @@ TEST_F(StandIn, StreamsInNoOrderAreAHazardAndEventsMakeOne) {
   EXPECT_EQ(device().reports().back().kind, "stream_race");
   EXPECT_EQ(call("cuStreamDestroy_v2", a), CUDA_SUCCESS);
   EXPECT_EQ(launch(data, 64, 1, a), CUDA_ERROR_INVALID_HANDLE);
+}
+
+TEST_F(StandIn, TheDefaultStreamIsNamed) {
+  begin();
+  CUstream apart = nullptr;  // CU_STREAM_NON_BLOCKING: it waits for nothing of the default stream
+  ASSERT_EQ(call("cuStreamCreate", &apart, 1u), CUDA_SUCCESS);
+  const CUdeviceptr data = words(64);
+  EXPECT_EQ(launch(data, 64, 1), CUDA_SUCCESS);
+  EXPECT_EQ(launch(data, 64, 1, apart), CUDA_SUCCESS);
+  ASSERT_EQ(device().reports().size(), 1u);
+  EXPECT_NE(device().reports()[0].found.find("the default stream"), std::string::npos)
+      << device().reports()[0].found;
 }
 
 TEST_F(StandIn, AGraphDoesWhatWasTakenDown) {

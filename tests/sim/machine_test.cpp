@@ -22,6 +22,26 @@ sim::Machine machine_of(const std::string& name, sim::Options options = {}) {
   return std::move(*m);
 }
 
+// A text's only kernel, on so many CTAs and threads.
+Job job_of(std::string name, std::string ptx, std::uint32_t grid, std::uint32_t block) {
+  Job job;
+  job.program = {std::move(name), std::move(ptx)};
+  job.launch.grid = {grid, 1, 1};
+  job.launch.block = {block, 1, 1};
+  return job;
+}
+
+// The kernel's parameter: a word of 0.
+void give_flag(Job& job) {
+  Buffer flag;
+  flag.name = "flag";
+  flag.dtype = DType::u32;
+  flag.shape = {1};
+  flag.bytes.resize(4);
+  job.buffers.push_back(std::move(flag));
+  job.arguments.push_back(Argument::pointer(0));
+}
+
 RunState finish(sim::Machine& m, std::uint64_t step = 1 << 20) {
   RunState state = RunState::running;
   for (int calls = 0; state == RunState::running && calls < 1'000'000; ++calls) state = m.run(step);
@@ -252,8 +272,7 @@ TEST(Machine, RemembersWhoWroteEachByte) {
 
 TEST(Machine, BlocksThatWaitForEachOtherNeedToBeResidentTogether) {
   // Block 0 spins until block 1 has written; with two residents it gets there.
-  Job job;
-  job.program = {"wait.ptx", R"(.version 8.0
+  Job job = job_of("wait.ptx", R"(.version 8.0
 .target sm_80
 .address_size 64
 .visible .entry wait(.param .u64 flag)
@@ -274,16 +293,9 @@ $spin:
 $set:
 	st.volatile.global.u32 [%d0], 1;
 	ret;
-})"};
-  job.launch.grid = {2, 1, 1};
-  job.launch.block = {32, 1, 1};
-  Buffer flag;
-  flag.name = "flag";
-  flag.dtype = DType::u32;
-  flag.shape = {1};
-  flag.bytes.resize(4);
-  job.buffers.push_back(flag);
-  job.arguments.push_back(Argument::pointer(0));
+})",
+                   2, 32);
+  give_flag(job);
   sim::Options options;
   options.block_turn = 1000;
   Outcome<sim::Machine> two = sim::Machine::load(job, options);
@@ -307,8 +319,7 @@ $set:
 // A wait the wrong way round: it goes on asking once the phase is complete. Each CTA repeats itself
 // soon, and is not let repeat itself for a whole turn of a million instructions.
 TEST(Machine, ALaunchWhereEveryBlockRepeatsItselfIsToldSoon) {
-  Job job;
-  job.program = {"negated.ptx", R"(.version 8.0
+  Job job = job_of("negated.ptx", R"(.version 8.0
 .target sm_90
 .address_size 64
 .visible .entry negated()
@@ -329,9 +340,8 @@ $again:
 	mbarrier.try_wait.shared.b64 %p2, [%r0], %d0;
 	@%p2 bra $again;
 	ret;
-})"};
-  job.launch.grid = {100, 1, 1};
-  job.launch.block = {64, 1, 1};
+})",
+                   100, 64);
   Outcome<sim::Machine> machine = sim::Machine::load(job, {});
   ASSERT_TRUE(machine.ok());
   EXPECT_EQ(machine->run(std::uint64_t{10} << 20), RunState::fault);
@@ -342,8 +352,7 @@ $again:
 // A table in shared memory that eight warps read for ever, at two places each time and then at 32
 // of one bank: of the reads only the last of each warp are kept.
 TEST(Machine, ATableThatIsReadForEverTakesNoMoreMemory) {
-  Job job;
-  job.program = {"table.ptx", R"(.version 8.0
+  Job job = job_of("table.ptx", R"(.version 8.0
 .target sm_80
 .address_size 64
 .visible .entry table()
@@ -368,8 +377,8 @@ $again:
 	ld.shared.b32 %r7, [%r4];
 	add.u32 %r1, %r1, 1;
 	bra $again;
-})"};
-  job.launch.block = {256, 1, 1};
+})",
+                   1, 256);
   Outcome<sim::Machine> machine = sim::Machine::load(job, {});
   ASSERT_TRUE(machine.ok());
   ASSERT_EQ(machine->run(1u << 20), RunState::running);
@@ -381,8 +390,7 @@ $again:
 // CTA 0 of the first cluster asks for what the second cluster writes, while CTA 1 waits for CTA 0
 // at the cluster's barrier: the second cluster gets its turn all the same.
 TEST(Machine, AClusterThatAsksForAnotherLetsItBegin) {
-  Job job;
-  job.program = {"clusters.ptx", R"(.version 8.0
+  Job job = job_of("clusters.ptx", R"(.version 8.0
 .target sm_90
 .address_size 64
 .visible .entry clusters(.param .u64 flag) .reqnctapercluster 2, 1, 1
@@ -404,16 +412,9 @@ $meet:
 	barrier.cluster.arrive;
 	barrier.cluster.wait;
 	ret;
-})"};
-  job.launch.grid = {4, 1, 1};
-  job.launch.block = {32, 1, 1};
-  Buffer flag;
-  flag.name = "flag";
-  flag.dtype = DType::u32;
-  flag.shape = {1};
-  flag.bytes.resize(4);
-  job.buffers.push_back(flag);
-  job.arguments.push_back(Argument::pointer(0));
+})",
+                   4, 32);
+  give_flag(job);
   Outcome<sim::Machine> machine = sim::Machine::load(job, {});
   ASSERT_TRUE(machine.ok()) << machine.error().sentence;
   EXPECT_EQ(machine->run(std::uint64_t{10} << 20), RunState::done);

@@ -148,8 +148,9 @@ bool goes_round(const Model& machine, const Block& block) {
   for (std::uint32_t rank = 0; rank < machine.cluster_size; ++rank) {
     if (!machine.member(block, rank)->flight.operations.empty()) return false;
   }
+  const std::uint64_t since = first_moment(machine, block, machine.instructions);
   return std::all_of(block.warps.begin(), block.warps.end(), [&](const Warp& w) {
-    return !w.live || waits(w) || goes_round(machine, block, w);
+    return !w.live || has_waited(block, w, since) || goes_round(machine, block, w);
   });
 }
 

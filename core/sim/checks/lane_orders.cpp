@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cstring>
 
 #include "core/sim/checks/evidence.h"
+#include "core/sim/checks/one_place.h"
 #include "core/sim/checks/unordered.h"
 #include "core/sim/machine/model.h"
 
@@ -161,30 +161,21 @@ void tell_one_place(Core& x, const Accessed& memory, const MemoryAccess& a) {
   bool overlap = a.mask != ~Mask{0};
   for (std::uint32_t l = 1; l < 32; ++l) overlap |= a.offsets[l] < a.offsets[l - 1] + a.bytes;
   if (!overlap) return;
-  constexpr std::uint32_t slots = 64;
-  std::array<std::uint8_t, slots> in_slot;
-  in_slot.fill(32);
-  for (Mask rest = a.mask; rest; rest &= rest - 1) {
-    const auto lane = static_cast<std::uint32_t>(__builtin_ctz(rest));
-    const std::uint64_t offset = a.offsets[lane];
-    auto slot = static_cast<std::uint32_t>(offset / a.bytes) % slots;
-    while (in_slot[slot] != 32 && a.offsets[in_slot[slot]] != offset) slot = (slot + 1) % slots;
-    const std::uint32_t first = in_slot[slot];
-    if (first == 32) {
-      in_slot[slot] = static_cast<std::uint8_t>(lane);
-    } else if (std::memcmp(a.values + first * a.bytes, a.values + lane * a.bytes, a.bytes) != 0) {
-      return x.machine->reports.note(x, static_cast<int>(lane), "lanes_store_one_place", x.pc, [&] {
-        Report r;
-        r.sentence = fmt::format(
-            "lanes {} and {} store different values at {} by one instruction; one of them stays, "
-            "and which is open",
-            first, lane, byte_text(x, memory, offset));
-        r.expected = "one lane that stores there, or the same value from all";
-        r.found = "what an H200 is seen to leave: of each 128 bytes the lowest lane's";
-        return r;
-      });
-    }
-  }
+  each_at_one_place(a.mask, a.offsets, a.bytes, [&](std::uint32_t first, std::uint32_t lane) {
+    if (std::memcmp(a.values + first * a.bytes, a.values + lane * a.bytes, a.bytes) == 0)
+      return true;
+    x.machine->reports.note(x, static_cast<int>(lane), "lanes_store_one_place", x.pc, [&] {
+      Report r;
+      r.sentence = fmt::format(
+          "lanes {} and {} store different values at {} by one instruction; one of them stays, "
+          "and which is open",
+          first, lane, byte_text(x, memory, a.offsets[lane]));
+      r.expected = "one lane that stores there, or the same value from all";
+      r.found = "what an H200 is seen to leave: of each 128 bytes the lowest lane's";
+      return r;
+    });
+    return false;
+  });
 }
 
 }  // namespace tilescope::sim

@@ -9,6 +9,7 @@
 #include "core/sim/checks/around.h"
 #include "core/sim/checks/origin.h"
 #include "core/sim/checks/undecided.h"
+#include "core/sim/checks/undefined_bits.h"
 #include "core/sim/lanes/units.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/matrix/fragments.h"
@@ -469,7 +470,8 @@ class Careful {
       case Op::and_:
       case Op::or_:
         if (c_.p) return predicates(lane) ? all : 0;
-        return bitwise(lane);
+        return i_.op == Op::and_ ? hidden_by_and(partly(1, lane), partly(2, lane))
+                                 : hidden_by_or(partly(1, lane), partly(2, lane));
       case Op::xor_:
         if (c_.p) break;
         return of(o_[1], lane) | of(o_[2], lane);
@@ -483,26 +485,40 @@ class Careful {
         return converted(lane);
       case Op::prmt:
         if (i_.modifiers.has(ptx::Field::permute)) break;
-        return permuted(lane);
+        if (any(o_[3], lane)) return all;
+        return hidden_by_permutation((of(o_[1], lane) & 0xffffffffu) | of(o_[2], lane) << 32,
+                                     value_of_lane(x_, c_.c, 4, lane));
       case Op::lop3:
         if (c_.p) break;
-        return of_three(lane);
+        return hidden_by_lop3({partly(1, lane), partly(2, lane), partly(3, lane)},
+                              static_cast<std::uint32_t>(value_of_lane(x_, c_.e, 4, 0)));
       case Op::brev:
-        return reversed(of(o_[1], lane), 8 * register_width(program_, o_[1]));
+        return hidden_by_reversal(of(o_[1], lane), ptx::bits_of(i_.modifiers.type()));
       case Op::bfe:
-        return extracted(lane);
+        if (any(o_[2], lane) || any(o_[3], lane)) return all;
+        return hidden_by_field(of(o_[1], lane), place_of_field(c_.b, lane),
+                               place_of_field(c_.c, lane), ptx::bits_of(i_.modifiers.type()),
+                               is_signed());
       case Op::add:
       case Op::sub:
-      case Op::mul:
-      case Op::mad:
       case Op::neg:
         if (!carries_upwards()) break;
-        return from_lowest(lane);
+        return hidden_by_sum(of(o_[1], lane) | (i_.op == Op::neg ? 0 : of(o_[2], lane)));
+      case Op::mul:
+      case Op::mad: {
+        if (!carries_upwards() || i_.modifiers.half() != ptx::Half::lo) break;
+        const std::uint64_t product = hidden_by_product(partly(1, lane), partly(2, lane));
+        return i_.op == Op::mul ? product : hidden_by_sum(product | of(o_[3], lane));
+      }
       default:
         break;
     }
     const int half = bits_of_halves();
-    if (half && !c_.p && !i_.modifiers.has(ptx::Field::logic)) return by_halves(lane, half);
+    if (half && !c_.p && !i_.modifiers.has(ptx::Field::logic)) {
+      std::uint64_t hidden = 0;
+      for (std::uint32_t k = 1; k < i_.count; ++k) hidden |= of(o_[k], lane);
+      return hidden_by_halves(hidden, half);
+    }
     for (std::uint32_t k = 0; k < i_.count; ++k) {
       if (any(o_[k], lane)) return all;
     }
@@ -519,12 +535,19 @@ class Careful {
     }
     return of(o, lane) != 0;
   }
-  // A result of two numbers: each depends on what stands in its own half of the operands.
-  std::uint64_t by_halves(int lane, int bits) const {
-    std::uint64_t out = 0;
-    for (std::uint32_t k = 1; k < i_.count; ++k) out |= of(o_[k], lane);
-    const std::uint64_t lower = (std::uint64_t{1} << bits) - 1, upper = lower << bits;
-    return (out & lower ? lower : 0) | (out & upper ? upper : 0);
+  // Operand k, of the first three that are read.
+  Partly partly(std::uint32_t k, int lane) const {
+    const Reference refs[] = {c_.a, c_.b, c_.c};
+    return {value_of_lane(x_, refs[k - 1], register_width(program_, o_[k]), lane), of(o_[k], lane)};
+  }
+  // Position and length of a field, as bfe takes them (core/sim/lanes/bits.cpp).
+  int place_of_field(Reference r, int lane) const {
+    const auto value = static_cast<std::uint32_t>(value_of_lane(x_, r, 4, lane));
+    const bool wide = ptx::bits_of(i_.modifiers.type()) == 64;
+    return static_cast<int>(wide ? std::min(value, 255u) : value & 0xff);
+  }
+  bool is_signed() const {
+    return ptx::class_of(i_.modifiers.type()) == ptx::Class::signed_integer;
   }
   int bits_of_halves() const {
     switch (i_.modifiers.type()) {
@@ -538,18 +561,6 @@ class Careful {
       default:
         return 0;
     }
-  }
-  // and: a byte of zeros decides; or: a byte of ones.
-  std::uint64_t bitwise(int lane) const {
-    const int width = register_width(program_, o_[0]);
-    std::uint64_t out = of(o_[1], lane) | of(o_[2], lane);
-    const Reference refs[2] = {c_.a, c_.b};
-    for (int side = 0; side < 2; ++side) {
-      const std::uint64_t value = value_of_lane(x_, refs[side], width, lane);
-      const std::uint64_t hidden = of(o_[side + 1], lane);
-      out &= ~(~hidden & (i_.op == Op::and_ ? ~value : value));  // those bits decide
-    }
-    return out;
   }
   bool predicates(int lane) const {
     const bool ua = any(o_[1], lane), ub = any(o_[2], lane);
@@ -565,85 +576,16 @@ class Careful {
     const std::uint64_t all = ~std::uint64_t{0};
     if (any(o_[2], lane)) return all;
     const std::uint64_t by = value_of_lane(x_, c_.b, 4, lane) & 0xffffffffu;
-    const bool sign =
-        i_.op == Op::shr && ptx::class_of(i_.modifiers.type()) == ptx::Class::signed_integer;
+    const bool sign = i_.op == Op::shr && is_signed();
     if (sign && (a >> (8 * register_width(program_, o_[1]) - 1) & 1)) return all;
     if (by >= 64) return 0;
     return i_.op == Op::shl ? a << by : a >> by;
   }
-  // Sums and the lower halves of products of integers: a bit depends on none above it.
+  // Integers: of sums and the lower halves of products a bit depends on none above it.
   bool carries_upwards() const {
-    const ptx::Class kind = ptx::class_of(i_.modifiers.type());
-    const bool integer = kind == ptx::Class::signed_integer || kind == ptx::Class::unsigned_integer;
-    const bool product = i_.op == Op::mul || i_.op == Op::mad;
-    return integer && bits_of_halves() == 0 && !i_.modifiers.has(ptx::Field::sat) &&
-           !i_.modifiers.has(ptx::Field::cc) && (!product || i_.modifiers.half() == ptx::Half::lo);
-  }
-  std::uint64_t from_lowest(int lane) const {
-    std::uint64_t any = 0;
-    for (std::uint32_t k = 1; k < i_.count; ++k) any |= of(o_[k], lane);
-    return any ? ~((any & (~any + 1)) - 1) : 0;
-  }
-  // lop3: does a bit of the result change with the undefined ones of the three in its place?
-  std::uint64_t of_three(int lane) const {
-    const Reference refs[3] = {c_.a, c_.b, c_.c};
-    const auto table = static_cast<std::uint32_t>(value_of_lane(x_, c_.e, 4, 0));
-    std::uint32_t value[3], hidden[3];
-    for (int k = 0; k < 3; ++k) {
-      value[k] = static_cast<std::uint32_t>(value_of_lane(x_, refs[k], 4, lane));
-      hidden[k] = static_cast<std::uint32_t>(of(o_[k + 1], lane));
-    }
-    const auto result = [&](std::uint32_t flips) {
-      std::uint32_t out = 0;
-      for (std::uint32_t row = 0; row < 8; ++row) {
-        if (!(table >> row & 1)) continue;
-        std::uint32_t here = ~0u;
-        for (std::uint32_t k = 0; k < 3; ++k) {
-          const std::uint32_t bits = value[k] ^ (flips >> k & 1 ? hidden[k] : 0);
-          here &= row >> (2 - k) & 1 ? bits : ~bits;
-        }
-        out |= here;
-      }
-      return out;
-    };
-    std::uint32_t out = 0;
-    for (std::uint32_t flips = 1; flips < 8; ++flips) out |= result(0) ^ result(flips);
-    return out;
-  }
-  static std::uint64_t reversed(std::uint64_t bits, int width) {
-    std::uint64_t out = 0;
-    for (int k = 0; k < width; ++k) out |= (bits >> k & 1) << (width - 1 - k);
-    return out;
-  }
-  // bfe: the field, and its sign above it.
-  std::uint64_t extracted(int lane) const {
-    const std::uint64_t all = ~std::uint64_t{0};
-    if (any(o_[2], lane) || any(o_[3], lane)) return all;
-    const std::uint64_t a = of(o_[1], lane);
-    const int width = ptx::bits_of(i_.modifiers.type());
-    const int position = static_cast<int>(value_of_lane(x_, c_.b, 4, lane) & 0xff);
-    const int length = static_cast<int>(value_of_lane(x_, c_.c, 4, lane) & 0xff);
-    if (length == 0) return 0;
-    const int keep = std::min(length, std::max(0, width - position));
-    const std::uint64_t low = keep >= 64 ? all : (std::uint64_t{1} << keep) - 1;
-    const std::uint64_t field = position < width ? a >> position & low : 0;
-    const bool sign = ptx::class_of(i_.modifiers.type()) == ptx::Class::signed_integer &&
-                      a >> std::min(position + length - 1, width - 1) & 1;
-    return field | (sign ? ~low : 0);
-  }
-  // prmt takes each byte from where its selector says, or that byte's sign.
-  std::uint64_t permuted(int lane) const {
-    if (any(o_[3], lane)) return ~std::uint64_t{0};
-    const std::uint64_t lower = of(o_[1], lane) & 0xffffffffu, pair = lower | of(o_[2], lane) << 32;
-    const std::uint64_t selector = value_of_lane(x_, c_.c, 4, lane);
-    std::uint64_t out = 0;
-    for (int k = 0; k < 4; ++k) {
-      const std::uint64_t from = selector >> (4 * k);
-      std::uint64_t byte = pair >> (8 * (from & 7)) & 0xff;
-      if (from & 8) byte = byte & 0x80 ? 0xff : 0;
-      out |= byte << (8 * k);
-    }
-    return out;
+    return (is_signed() || ptx::class_of(i_.modifiers.type()) == ptx::Class::unsigned_integer) &&
+           bits_of_halves() == 0 && !i_.modifiers.has(ptx::Field::sat) &&
+           !i_.modifiers.has(ptx::Field::cc);
   }
   // Of a type of two numbers, each one's bits.
   static int bits_of_pair(ptx::Type type) {

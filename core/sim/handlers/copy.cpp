@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <string>
 
 #include "core/sim/checks/evidence.h"
+#include "core/sim/checks/one_place.h"
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
@@ -83,22 +83,12 @@ void watch_sources(Core& x, const Copy& copy, Mask m) {
 // Of lanes that copy the same to the same place one counts: cooperative groups have those that are
 // too many do so.
 Mask without_repeats(const Copy& copy, Mask m) {
-  constexpr u32 slots = 64;
-  std::array<std::uint8_t, slots> in_slot;
-  in_slot.fill(lanes);
-  for (Mask rest = m; rest; rest &= rest - 1) {
-    const auto lane = static_cast<std::uint8_t>(__builtin_ctz(rest));
-    u32 slot = copy.target[lane] / copy.bytes % slots;
-    while (in_slot[slot] != lanes && copy.target[in_slot[slot]] != copy.target[lane]) {
-      slot = (slot + 1) % slots;
-    }
-    const std::uint8_t first = in_slot[slot];
-    if (first == lanes) {
-      in_slot[slot] = lane;
-    } else if (copy.source[first] == copy.source[lane] && copy.read[first] == copy.read[lane]) {
+  each_at_one_place(m, copy.target.data(), copy.bytes, [&](u32 first, u32 lane) {
+    if (copy.source[first] == copy.source[lane] && copy.read[first] == copy.read[lane]) {
       m &= ~(Mask{1} << lane);
     }
-  }
+    return true;
+  });
   return m;
 }
 

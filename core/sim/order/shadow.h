@@ -337,6 +337,11 @@ class Shadow {
     Touch touch;
     KeptLanes lanes;  // where touch.lanes does not say so
   };
+  // So many are gathered before they are looked at, should nobody write: then most of a warp stand
+  // for its earlier ones.
+  static constexpr std::size_t most_gathered = 1u << 16;
+  bool is_full() const { return gathered_.size() > most_gathered; }
+
   bool gathers_ = false;
   std::vector<Gathered> gathered_;
   std::vector<Reader> readers_;
