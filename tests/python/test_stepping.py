@@ -198,13 +198,19 @@ def test_no_window_where_there_is_none(run, monkeypatch, tmp_path):
 
 def test_the_window_is_told_what_to_open(run, monkeypatch, tmp_path):
     program = tmp_path / "tilescope"
-    program.write_text(f'#!/bin/sh\necho "$@" > {tmp_path}/asked\ncp -r "$(echo "$3" | cut -d\\" -f2 | xargs dirname)" {tmp_path}/seen\n')
+    program.write_text(
+        f"""#!/bin/sh
+        echo "$@" > {tmp_path}/asked
+        cp -r "$(echo "$3" | cut -d\\" -f2 | xargs dirname)" {tmp_path}/copying
+        mv {tmp_path}/copying {tmp_path}/seen  # whole, once it is there
+        """
+    )
     program.chmod(0o755)
     monkeypatch.setenv("DISPLAY", ":0")
     monkeypatch.setattr("tilescope._window.program", lambda: str(program))
     run.window()
     for _ in range(500):
-        if (tmp_path / "seen/launch.toml").exists():
+        if (tmp_path / "seen").exists():
             break
         __import__("time").sleep(0.01)
     assert (tmp_path / "asked").read_text().startswith('gui --do open "')
