@@ -32,7 +32,7 @@ struct Options {
   std::string time = "chip";
   std::optional<std::int64_t> most, samples;
   ExecOptions exec;
-  bool json = false, preflight = false, gui = false;
+  bool json = false, preflight = false, gui = false, trusts_host = false;
 };
 
 Error wrong(std::string sentence) {
@@ -355,6 +355,7 @@ int exec(Options options, Terminal& terminal) {
   if (options.exec.order.device.major < 12 && !std::getenv("CUPY_ACCELERATORS")) {
     plan.variables.emplace_back("CUPY_ACCELERATORS", "");
   }
+  if (options.trusts_host) plan.variables.emplace_back(wire::trusts_host_variable, "1");
   plan.stdout_is_ours = options.json;
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   const Outcome<pid_t> child = start(plan);
@@ -437,6 +438,9 @@ Action define_exec(CommandOptions& app) {
                  "what events tell: the time that is predicted of the chip (default), or the time "
                  "that passes here")
       .type_name("chip|wall");
+  app.add_flag("--trust-host", options->trusts_host,
+               "does not look for a host that uses managed or pinned memory before it has waited "
+               "for what works on it, for which pages are protected");
   app.add_flag("--preflight", options->preflight,
                "runs nothing: which kernels the program and its libraries hold, and which of them "
                "run here; exit 1 where not all do");

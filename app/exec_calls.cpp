@@ -59,6 +59,8 @@ ExecCalls::Row ExecCalls::row_of(wire::Call call) {
       return {&ExecCalls::printed, true};
     case Call::host_runs:
       return {&ExecCalls::host_runs, true};
+    case Call::host_early:
+      return {&ExecCalls::host_early, true};
     case Call::module_load:
       return {&ExecCalls::module_load};
     case Call::module_unload:
@@ -315,6 +317,9 @@ DriverResult ExecCalls::launch(wire::Reader& in, CallAnswer& answer) {
   shared_to_device();
   const DriverResult result = device_.launch(request);
   shared_to_host();
+  if (result == DriverResult::success) {
+    put_written(*f, fmt::format("{} (launch {})", request.entry, device_.launches()), answer.out);
+  }
   // As on a chip: the launch was taken, and what comes behind it learns that it failed.
   return device_.faulted() ? DriverResult::success : result;
 }
@@ -347,6 +352,24 @@ DriverResult ExecCalls::printed(wire::Reader&, CallAnswer& answer) {
 
 // Whom it tells of it nobody sees here: what the host asks for from now on counts as behind what
 // the stream was given before it. When that is over the calling thread does not know.
+DriverResult ExecCalls::host_early(wire::Reader& in, CallAnswer&) {
+  SimulatedDevice::EarlyHost use;
+  use.address = in.get<std::uint64_t>();
+  const auto work = in.get<std::uint8_t>();  // app/cuda/guard.h
+  use.writes = in.get<bool>();
+  use.where = in.text();
+  if (in.failed() || work > 2) return DriverResult::invalid_value;
+  use.work_reads = work == 2;
+  use.work = use.work_reads ? "a copy from the host" : "a copy to the host";
+  if (work == 0) {
+    const sim::Region* const region = device_.memory().find(use.address);
+    const auto found = at_work_.find(region ? region->base() : 0);
+    use.work = found == at_work_.end() ? "a launch" : found->second;
+  }
+  device_.host_was_early(use);
+  return DriverResult::success;
+}
+
 DriverResult ExecCalls::host_runs(wire::Reader& in, CallAnswer& answer) {
   const auto on = stream(in.get<std::uint64_t>());
   if (!on) return DriverResult::invalid_handle;

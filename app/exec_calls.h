@@ -55,6 +55,9 @@ struct CallAnswer {
 // Memory that host and device share: a file of its own, mapped here.
 class SharedMemory {
  public:
+  struct Extent {
+    std::uint64_t begin = 0, end = 0;
+  };
   // Null: there is no room.
   static std::unique_ptr<SharedMemory> make(std::uint64_t address, std::uint64_t bytes);
   ~SharedMemory();
@@ -66,12 +69,11 @@ class SharedMemory {
   // What the host has changed goes to the device, and what the device has, to the host.
   void to_device(sim::DeviceMemory& memory) const;
   void to_host(const sim::DeviceMemory& memory) const;
+  // The runs of bytes that the last launch wrote, as addresses.
+  void put_written(const sim::DeviceMemory& memory, std::vector<Extent>& out) const;
 
  private:
   SharedMemory() = default;
-  struct Extent {
-    std::uint64_t begin = 0, end = 0;
-  };
   // The first pages at or behind this that somebody has touched, up to the next that nobody has.
   Extent pages_from(std::uint64_t at) const;
   int file_ = -1;
@@ -148,6 +150,7 @@ class ExecCalls {
   DriverResult synchronize(wire::Reader& in, CallAnswer& answer);
   DriverResult printed(wire::Reader& in, CallAnswer& answer);
   DriverResult host_runs(wire::Reader& in, CallAnswer& answer);
+  DriverResult host_early(wire::Reader& in, CallAnswer& answer);
   DriverResult launch(wire::Reader& in, CallAnswer& answer);
   DriverResult stream_create(wire::Reader& in, CallAnswer& answer);
   DriverResult stream_destroy(wire::Reader& in, CallAnswer& answer);
@@ -252,6 +255,8 @@ class ExecCalls {
   void host_waited(std::uint64_t stream);
   void shared_to_device();
   void shared_to_host();
+  // What the last launch wrote of that, and its program does not hand over to the host itself.
+  void put_written(const Function& function, const std::string& launch, wire::Writer& out);
 
   SimulatedDevice device_;
   std::string program_;
@@ -270,7 +275,8 @@ class ExecCalls {
   };
   std::map<std::uint64_t, Value> values_;  // that streams have written, by address
   std::map<std::uint64_t, std::unique_ptr<SharedMemory>> shared_;  // by address
-  std::map<std::uint64_t, std::uint64_t> reserved_;                // bytes, by address
+  std::map<std::uint64_t, std::string> at_work_;     // the launch that wrote there last, likewise
+  std::map<std::uint64_t, std::uint64_t> reserved_;  // bytes, by address
   std::map<std::uint64_t, Physical> physical_;
   std::map<std::uint64_t, Mapping> mapped_;  // by address
   std::map<std::uint64_t, Array> arrays_;

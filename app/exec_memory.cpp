@@ -7,6 +7,7 @@
 #include <string>
 
 #include "app/exec_calls.h"
+#include "core/ptx/written.h"
 #include "core/run/tensor_map.h"
 #include "core/sim/async/map_bits.h"
 
@@ -117,6 +118,37 @@ void ExecCalls::shared_to_device() {
 }
 void ExecCalls::shared_to_host() {
   for (const auto& [address, block] : shared_) block->to_host(device_.memory());
+}
+
+void SharedMemory::put_written(const sim::DeviceMemory& memory, std::vector<Extent>& out) const {
+  const sim::Region* const region = memory.find(address_);
+  if (!region || region->changes() == 0) return;
+  region->each_written([&](std::uint64_t begin, std::uint64_t end) {
+    if (!out.empty() && out.back().end == address_ + begin) {
+      out.back().end = address_ + end;
+    } else {
+      out.push_back({address_ + begin, address_ + end});
+    }
+  });
+}
+
+void ExecCalls::put_written(const Function& function, const std::string& launch,
+                            wire::Writer& out) {
+  constexpr std::size_t most =
+      200;  // more than that the stand-in does not guard (app/cuda/guard.h)
+  std::vector<SharedMemory::Extent> written;
+  const ptx::Program* const program =
+      shared_.empty() ? nullptr : device_.program(function.module, *function.entry);
+  if (program && !ptx::tells_system(*program)) {
+    for (const auto& [address, block] : shared_) {
+      const std::size_t before = written.size();
+      block->put_written(device_.memory(), written);
+      if (written.size() > before) at_work_[address] = launch;
+    }
+  }
+  if (written.size() > most) written.resize(most);
+  out.put(static_cast<std::uint32_t>(written.size()));
+  for (const SharedMemory::Extent& each : written) out.put(each.begin).put(each.end);
 }
 
 // ---- to have and to give back -------------------------------------------------------------------

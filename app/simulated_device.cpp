@@ -342,16 +342,14 @@ DriverResult SimulatedDevice::launch(const Request& request) {
     }
     return failed_;
   }
-  Sifted told = sift(reports, options_.telling.rules);
-  silenced_.resize(told.counts.size());
-  for (std::size_t i = 0; i < told.counts.size(); ++i) silenced_[i] += told.counts[i];
+  const std::vector<Report> kept = sifted(reports);
   const bool was_hazardous = hazardous_;
-  tell(told.kept, request, outline);
-  keep(told.kept);
+  tell(kept, request, outline);
+  keep(kept);
   records_.work(
       request.stream, span.begin, span.end, fmt::format("launch {}: {}", number, request.entry),
       fmt::format("\"grid\":\"{}\",\"block\":\"{}\",\"found\":\"{}\"{}", text(request.grid),
-                  text(request.block), outline.checked ? found_text(told.kept) : "not checked",
+                  text(request.block), outline.checked ? found_text(kept) : "not checked",
                   outline.at_least_so_long ? ",\"time\":\"at least\"" : ""));
   if (outline.checked) records_.end(request.entry, number, span.begin, span.end);
   ++launches_;
@@ -509,11 +507,37 @@ void SimulatedDevice::use(std::uint64_t stream, std::string what, std::uint64_t 
   sim::AccessLog accesses;
   accesses.add(writes ? sim::AccessLog::How::write : sim::AccessLog::How::read, address,
                address + bytes);
-  const std::vector<Report> found = races(stream, what, "", std::move(accesses), nullptr);
+  keep(sifted(races(stream, what, "", std::move(accesses), nullptr)));
+}
+
+void SimulatedDevice::host_was_early(const EarlyHost& use) {
+  Report r;
+  r.weight = Weight::hazard;
+  r.kind = "host_race";
+  const sim::Region* const region = memory_.find(use.address);
+  const std::string place =
+      region ? fmt::format("byte {} of buffer {} ({})", use.address - region->base(),
+                           region->name(), region->about)
+             : fmt::format("0x{:x}", use.address);
+  const bool copied = use.work_reads;
+  r.sentence =
+      fmt::format("the host {} {} before it has waited for {}, which {} it",
+                  use.writes ? "writes" : "reads", place, use.work, copied ? "reads" : "writes");
+  r.expected =
+      "cudaDeviceSynchronize(), or a wait for that stream or for an event behind it, before the "
+      "host's access";
+  r.found = use.where.empty() ? "no wait" : fmt::format("no wait before {}", use.where);
+  // However often a loop comes there.
+  r.pair = fmt::format("{}, then {}", use.work.substr(0, use.work.find(" (")), use.where);
+  keep(sifted({std::move(r)}));
+}
+
+// What no rule silences.
+std::vector<Report> SimulatedDevice::sifted(const std::vector<Report>& found) {
   Sifted told = sift(found, options_.telling.rules);
   silenced_.resize(told.counts.size());
   for (std::size_t i = 0; i < told.counts.size(); ++i) silenced_[i] += told.counts[i];
-  keep(told.kept);
+  return std::move(told.kept);
 }
 
 // Of what a launch has written: who wrote it is known no longer than its machine.
@@ -583,10 +607,7 @@ void SimulatedDevice::hand_over(std::uint64_t address, std::uint64_t bytes) {
         at - region->base(), region->name(), each->second.launch);
     r.expected = "a defined value";
     r.found = "one that could be any";
-    Sifted told = sift({r}, options_.telling.rules);
-    silenced_.resize(told.counts.size());
-    for (std::size_t i = 0; i < told.counts.size(); ++i) silenced_[i] += told.counts[i];
-    keep(told.kept);
+    keep(sifted({std::move(r)}));
     return;
   }
 }
@@ -702,10 +723,10 @@ std::string SimulatedDevice::summary() const {
     out += of_kernel([&](const std::string& kernel) { return kernel == name; });
   }
   const auto between = std::count_if(reports_.begin(), reports_.end(), [](const Report& r) {
-    return r.kind == "stream_race" || r.kind == "undefined_copied";
+    return r.kind == "stream_race" || r.kind == "undefined_copied" || r.kind == "host_race";
   });
   if (between) {
-    out += fmt::format("\n  between launches, and in copies to the host: {}",
+    out += fmt::format("\n  between launches, and between them and the host: {}",
                        count_text(static_cast<std::uint64_t>(between), "hazard"));
     out += of_kernel([&](const std::string& kernel) { return !kernels_.count(kernel); });
   }

@@ -132,6 +132,15 @@ class SimulatedDevice {
   // The host gets these bytes: a hazard where a kernel has made one of them of what nobody had
   // written.
   void hand_over(std::uint64_t address, std::uint64_t bytes);
+  // The host was at memory that a launch or a copy may still have been at.
+  struct EarlyHost {
+    std::uint64_t address = 0;
+    std::string work;         // "add (launch 3)"
+    bool work_reads = false;  // no more than that
+    bool writes = false;      // the host
+    std::string where;        // in the program; empty: not known
+  };
+  void host_was_early(const EarlyHost& use);
   // What is unknown there (app/exec_samples.h) is now here, too.
   void copied(std::uint64_t to, std::uint64_t from) { samples_.copies(memory_, to, from); }
 
@@ -185,6 +194,7 @@ class SimulatedDevice {
   std::string samples_text() const;
   // "none of them was looked at"; empty where one was, or all were to be.
   std::string unchosen_text() const;
+  std::vector<Report> sifted(const std::vector<Report>& found);
   void keep(const std::vector<Report>& reports);
   void note_made_of_nothing(const sim::Machine& machine);
   void note_undefined(std::uint64_t begin, std::uint64_t end, const Site& site);

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "app/cuda/contexts.h"
+#include "app/cuda/guard.h"
 
 namespace tilescope::standin {
 namespace {
@@ -105,6 +106,7 @@ CUresult open_socket() {
   operands.put(wire::version).put(static_cast<std::uint64_t>(connected_process));
   std::string answer;
   int none = -1;
+  watch_for_faults();
   return exchange(Call::hello, operands.bytes, answer, none);
 }
 
@@ -164,8 +166,59 @@ static void tell_loss() {
   ::close(std::exchange(socket_file, -1));
 }
 
+// Behind which the host knows no more of what the device has done than before. A copy that waits
+// lets the host in itself.
+static bool tells_host_nothing(Call call) {
+  switch (call) {
+    case Call::hello:
+    case Call::lost:
+    case Call::missing:
+    case Call::context_current:
+    case Call::host_early:
+    case Call::device_name:
+    case Call::device_attribute:
+    case Call::device_memory:
+    case Call::module_load:
+    case Call::module_function:
+    case Call::module_functions:
+    case Call::module_variable:
+    case Call::function_get:
+    case Call::function_set:
+    case Call::occupancy:
+    case Call::clusters:
+    case Call::launch:
+    case Call::allocate:
+    case Call::allocate_host:
+    case Call::find:
+    case Call::copy_in:
+    case Call::copy_out:
+    case Call::copy_within:
+    case Call::fill:
+    case Call::stream_create:
+    case Call::event_create:
+    case Call::event_record:
+    case Call::event_wait:
+    case Call::tensor_map:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Under the lock.
+static void tell_early_uses() {
+  each_early_use([](std::uint64_t address, Work work, bool writes, const char* where) {
+    wire::Writer operands;
+    operands.put(address).put(static_cast<std::uint8_t>(work)).put(writes).put_text(where);
+    std::string nothing;
+    int none = -1;
+    exchange(Call::host_early, operands.bytes, nothing, none);
+  });
+}
+
 CUresult Question::ask() {
   if (!is_connected()) return CUDA_ERROR_NOT_INITIALIZED;
+  if (!tells_host_nothing(call_)) let_in();
   if (in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
   if (needs_context(call_)) {
     if (!current_context()) return CUDA_ERROR_INVALID_CONTEXT;
@@ -174,6 +227,7 @@ CUresult Question::ask() {
   if (is_forked()) return refuse_fork();
   const std::lock_guard lock(one_at_a_time);
   tell_context();
+  tell_early_uses();
   const CUresult result = exchange(call_, operands_.bytes, answer_, file_);
   if (result == CUDA_ERROR_DEINITIALIZED) tell_loss();
   results_ = wire::Reader(answer_);
@@ -198,6 +252,7 @@ __attribute__((destructor)) static void print_at_the_end() {
   // A thread that is asking still is not waited for.
   const std::unique_lock lock(one_at_a_time, std::try_to_lock);
   if (!lock.owns_lock()) return;
+  tell_early_uses();
   std::string answer;
   int none = -1;
   exchange(Call::printed, {}, answer, none);

@@ -4,6 +4,7 @@
 
 #include "app/cuda/connection.h"
 #include "app/cuda/graphs.h"
+#include "app/cuda/guard.h"
 #include "app/cuda/memory.h"
 
 namespace tilescope::standin {
@@ -39,6 +40,13 @@ bool is_pinned(const Rows& host) {
   return host_block(host.address).has_value();
 }
 
+// The host's side of a copy that it has not waited for.
+void guard_host(const Rows& host, Work work) {
+  if (!is_one_piece(host)) return;
+  const std::uint64_t all = host.bytes * host.rows * host.planes;
+  guard(host.address, host.address + all, work, work == Work::copy_in);
+}
+
 CUresult copy_in(const Rows& to, const Rows& from, std::uint64_t stream, bool waits) {
   if (const CUresult wrong = is_there(to)) return wrong;
   Question question(Call::copy_in);
@@ -54,6 +62,7 @@ CUresult copy_in(const Rows& to, const Rows& from, std::uint64_t stream, bool wa
   }
   const CUresult result = question.ask();
   print(question.results().text());
+  if (!result && !waits) guard_host(from, Work::copy_in);
   return result;
 }
 
@@ -69,6 +78,7 @@ CUresult copy_out(const Rows& to, const Rows& from, std::uint64_t stream, bool w
     done += to.bytes;
   });
   print(question.results().text());
+  if (!waits) guard_host(to, Work::copy_out);
   return CUDA_SUCCESS;
 }
 
@@ -77,6 +87,10 @@ CUresult copy_out(const Rows& to, const Rows& from, std::uint64_t stream, bool w
 CUresult do_copy(const Rows& to, const Rows& from, CUstream on, bool waits) {
   if (to.bytes * to.rows * to.planes == 0) return CUDA_SUCCESS;
   const std::uint64_t stream = number_of(on);
+  if (waits) let_in();
+  // Who copies is not the program.
+  each_row(to, [&](std::uint64_t at) { let_in(at, at + to.bytes); });
+  each_row(from, [&](std::uint64_t at) { let_in(at, at + from.bytes); });
   const bool into = is_on_device(to.address), out_of = is_on_device(from.address);
   if (into && out_of) {
     return Question(Call::copy_within).with(to).with(from).with(stream).ask();
@@ -167,6 +181,7 @@ CUresult do_fill(CUdeviceptr to, std::uint64_t pitch, std::uint32_t value, std::
   }
   if (!is_on_device(to)) {
     if (!host_block(to)) return CUDA_ERROR_INVALID_VALUE;
+    let_in();
     for (std::uint64_t row = 0; row < rows; ++row) {
       for (std::uint64_t i = 0; i < count; ++i) {
         std::memcpy(reinterpret_cast<void*>(to + row * pitch + i * width), &value, width);

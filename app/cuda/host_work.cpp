@@ -22,13 +22,13 @@ namespace {
 
 // A row of work and the thread that does it. Works are counted from 1.
 struct Row;
-struct Place {
+struct Turn {
   Row* row = nullptr;
   std::uint64_t number = 0;
 };
 struct Late {
   LateWork work;
-  std::vector<Place> behind;  // of other rows
+  std::vector<Turn> behind;  // of other rows
   CUcontext context = nullptr;
 };
 struct Row {
@@ -45,7 +45,7 @@ struct All {
   std::mutex mutex;
   std::condition_variable changed;
   std::map<CUstream, std::unique_ptr<Row>> rows;
-  std::map<CUevent, Place> events;
+  std::map<CUevent, Turn> events;
 };
 All& all() {
   static auto* const the = new All;
@@ -54,7 +54,7 @@ All& all() {
 std::atomic<std::uint64_t> busy{0};  // works that wait or are being done
 thread_local bool is_of_a_row = false;
 
-bool is_over(const Place& place) {
+bool is_over(const Turn& place) {
   return place.row->done >= place.number;
 }
 
@@ -65,7 +65,7 @@ void work_through(Row& row) {
     all().changed.wait(lock, [&] { return !row.waiting.empty(); });
     Late late = std::move(row.waiting.front());
     row.waiting.pop_front();
-    for (const Place& each : late.behind) {
+    for (const Turn& each : late.behind) {
       all().changed.wait(lock, [&] { return is_over(each); });
     }
     lock.unlock();
@@ -106,10 +106,10 @@ std::vector<Row*> rows_before(CUstream stream) {
 }
 
 // Under the lock: where it is.
-Place put(CUstream stream, LateWork work, std::vector<Place> behind) {
+Turn put(CUstream stream, LateWork work, std::vector<Turn> behind) {
   for (Row* const each : rows_before(stream)) behind.push_back({each, each->given});
   Row& row = row_of(stream);
-  std::erase_if(behind, [&](const Place& each) { return each.row == &row; });
+  std::erase_if(behind, [&](const Turn& each) { return each.row == &row; });
   row.waiting.push_back({std::move(work), std::move(behind), current_context()});
   ++busy;
   ++row.given;
@@ -179,7 +179,7 @@ CUresult catch_up(CUevent event) {
   std::unique_lock lock(all().mutex);
   const auto found = all().events.find(event);
   if (found == all().events.end()) return CUDA_SUCCESS;
-  const Place place = found->second;
+  const Turn place = found->second;
   all().changed.wait(lock, [&] { return is_over(place); });
   return CUDA_SUCCESS;
 }
@@ -187,7 +187,7 @@ CUresult catch_up(CUevent event) {
 void wait_later(CUstream stream, CUevent event, LateWork wait) {
   const std::lock_guard lock(all().mutex);
   const auto found = all().events.find(event);
-  std::vector<Place> behind;
+  std::vector<Turn> behind;
   if (found != all().events.end()) behind.push_back(found->second);
   put(stream, std::move(wait), std::move(behind));
 }

@@ -5,6 +5,7 @@
 #include "app/cuda/contexts.h"
 #include "app/cuda/gather.h"
 #include "app/cuda/graphs.h"
+#include "app/cuda/guard.h"
 #include "app/cuda/modules.h"
 
 namespace tilescope::standin {
@@ -45,6 +46,10 @@ CUresult KernelWork::operator()(CUstream stream) const {
   Question question(Call::launch);
   const CUresult result = question.with(now).with_text(parameters).ask();
   print(question.results().text());
+  for (auto left = question.results().get<std::uint32_t>(); left && !result; --left) {
+    const auto begin = question.results().get<std::uint64_t>();
+    guard(begin, question.results().get<std::uint64_t>(), Work::launch);
+  }
   return result;
 }
 

@@ -14,6 +14,7 @@
 #include "app/cuda/connection.h"
 #include "app/cuda/contexts.h"
 #include "app/cuda/graphs.h"
+#include "app/cuda/guard.h"
 #include "app/cuda/pools.h"
 
 namespace tilescope::standin {
@@ -56,6 +57,7 @@ CUresult release(std::uint64_t address, CUstream stream, bool waits) {
   if (waits) {
     if (catch_up_all() == CUDA_ERROR_NOT_PERMITTED) return CUDA_ERROR_NOT_PERMITTED;
   }
+  let_in();
   forget(address, false);
   gave_to_pool(address);
   {

@@ -19,6 +19,8 @@ namespace tilescope::wire {
 
 // In the program's environment: the path of the socket.
 inline constexpr const char* socket_variable = "TILESCOPE_EXEC_SOCKET";
+// There too: the host's accesses are not looked at (app/cuda/guard.h).
+inline constexpr const char* trusts_host_variable = "TILESCOPE_EXEC_TRUSTS_HOST";
 inline constexpr std::uint32_t version = 1;
 
 // Where the addresses of a device are; nothing of the host lies there.
@@ -60,6 +62,8 @@ enum class Call : std::uint32_t {
   synchronize,       // stream u64 (all: ~0) -> printed text
   printed,           // -> printed text
   host_runs,         // stream u64 -> printed text: a host function begins, behind what it was given
+  host_early,  // address u64, work u8 (app/cuda/guard.h), writes u8, where text -> nothing: the
+               // host was there before it had waited for that work
 
   // ---- modules ----
   module_load,       // name, is the context's u8, count u32, images (bytes: PTX, a fat binary)
@@ -77,7 +81,8 @@ enum class Call : std::uint32_t {
              // active i32
 
   // ---- launches ----
-  launch,  // Launch, parameters bytes -> printed text: of those before it
+  launch,  // Launch, parameters bytes -> printed text: of those before it; count u32, (begin u64,
+           // end u64): what it wrote of memory that the host reaches
 
   // ---- memory ----
   allocate,       // bytes u64, at u64 (0: anywhere), stream u64 -> address u64

@@ -214,4 +214,25 @@ WrittenMemory written_memory(const Program& program) {
   return out;
 }
 
+bool tells_system(const Program& program) {
+  constexpr std::uint8_t is_volatile = 1, sys = 4;  // words of Field::order and Field::scope
+  return std::any_of(program.code.begin(), program.code.end(), [](const Instruction& i) {
+    const Modifiers& how = i.modifiers;
+    const bool to_system = how[Field::scope] == sys;
+    switch (i.op) {
+      case Op::membar:
+        return how.operation() == Operation::sys;
+      case Op::fence:
+        return to_system && !how.has(Field::proxy);
+      case Op::st:
+      case Op::atom:
+      case Op::red:
+        return how.space() != Space::shared && how.space() != Space::local &&
+               (to_system || how[Field::order] == is_volatile);
+      default:
+        return false;
+    }
+  });
+}
+
 }  // namespace tilescope::ptx

@@ -23,4 +23,9 @@ struct WrittenMemory {
 
 WrittenMemory written_memory(const Program& program);
 
+// Has it a strong store, an atomic or a fence whose scope is the whole system, in memory that
+// others have too? With one a thread may hand over to the host what it wrote before, while the
+// launch runs (PTX ISA 8.5, "Scope"; volatile is relaxed.sys, 8.4.2).
+bool tells_system(const Program& program);
+
 }  // namespace tilescope::ptx

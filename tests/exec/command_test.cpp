@@ -46,6 +46,25 @@ TEST_F(ExecCommand, WhoAsksForMoreMemoryThanThereIsIsToldOnce) {
   EXPECT_EQ(ended.err.find(told, first + 1), std::string::npos) << ended.err;
 }
 
+TEST_F(ExecCommand, AHostThatDoesNotWaitIsToldAtTheEndToo) {
+  Ended ended = exec({}, "early");
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(ended.out, "6\n");
+  EXPECT_TRUE(has(ended.err, "host_race")) << ended.err;
+  EXPECT_TRUE(has(ended.err, "small_program, at 0x")) << ended.err;
+  EXPECT_EQ(exec({"--strict"}, "early").exit_code, 3);
+  ended = exec({"--trust-host", "--strict"}, "early");
+  EXPECT_EQ(ended.exit_code, 0) << ended.err;
+  EXPECT_EQ(ended.out, "6\n");
+}
+
+TEST_F(ExecCommand, MemoryOfTheDeviceIsNotTheHosts) {
+  const Ended ended = exec({}, "touches");
+  EXPECT_NE(ended.exit_code, 0);
+  EXPECT_TRUE(has(ended.err, "tilescope: the host reads 0x7000")) << ended.err;
+  EXPECT_TRUE(has(ended.err, "which is an address of the device")) << ended.err;
+}
+
 TEST_F(ExecCommand, StatsAreOfEachKernelOverItsLaunches) {
   const Ended ended = exec({"--stats"});
   EXPECT_EQ(ended.exit_code, 0) << ended.err;

@@ -9,6 +9,8 @@
 //   small_program heap     a launch that allocates on the device, and one that reads what it got
 //   small_program waits    a launch that waits for the host
 //   small_program asserts  a launch whose thread (1,2,0) of block (0,0,0) asserts what is false
+//   small_program early    reads a managed word before it waits, and ends
+//   small_program touches  reads memory of the device
 //   small_program twice    starts two processes, which do what `add` does
 //   small_program closes   closes all its files, and launches then
 //   small_program orphan   starts a process that launches beyond a buffer once its parent has ended
@@ -261,6 +263,19 @@ int run_waits() {
   return run_kernels(wait_ptx, {"waiter"}, &flag);
 }
 
+int run_early(CUfunction add) {
+  CUdeviceptr data = 0;
+  unsigned n = 1, value = 5;
+  call("cuMemAllocManaged", &data, std::size_t{4}, 1u);
+  *reinterpret_cast<volatile int*>(data) = 1;
+  void* each[] = {&data, &n, &value};
+  if (const int r = call("cuLaunchKernel", add, 1u, 1u, 1u, 64u, 1u, 1u, 0u, CUstream{},
+                         static_cast<void**>(each), static_cast<void**>(nullptr)))
+    return fail("launch", r);
+  std::printf("%d\n", *reinterpret_cast<volatile int*>(data));
+  return 0;
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -294,6 +309,7 @@ int main(int count, char** words) {
   if (const int r = call("cuModuleLoadData", &module, static_cast<const void*>(ptx)))
     return fail("module", r);
   if (const int r = call("cuModuleGetFunction", &add, module, "add")) return fail("function", r);
+  if (std::strcmp(what, "early") == 0) return run_early(add);
   const bool large = std::strcmp(what, "large") == 0;
   unsigned n = large ? 4096 * 64 : 100, value = 5;
   std::vector<std::uint32_t> words_of(n, 1);
@@ -304,6 +320,7 @@ int main(int count, char** words) {
   if (const int r =
           call("cuMemcpyHtoD_v2", data, static_cast<const void*>(words_of.data()), written))
     return fail("copy", r);
+  if (std::strcmp(what, "touches") == 0) return *reinterpret_cast<volatile int*>(data);
   if (std::strcmp(what, "closes") == 0) {
     for (int file = 3; file < 200; ++file) ::close(file);
     for (int file = 0; file < 20; ++file) ::dup(1);  // what has its number now is not the driver's

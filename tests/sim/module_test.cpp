@@ -185,12 +185,12 @@ constexpr const char* follow_text = R"(
 .address_size 64
 .visible .entry follow(.param .u64 at) {
   .reg .u64 %rd<3>;
-  .reg .u32 %r<3>;
+  .reg .u32 %r<1>;
   ld.param.u64 %rd0, [at];
   ld.global.u32 %r0, [%rd0];
   cvt.u64.u32 %rd1, %r0;
   add.u64 %rd2, %rd0, %rd1;
-  ld.global.u32 %r1, [%rd2];
+  st.global.u32 [%rd2], 0;
   ret;
 }
 )";

@@ -10,6 +10,7 @@
 #include "core/sim/checks/origin.h"
 #include "core/sim/checks/undecided.h"
 #include "core/sim/checks/undefined_bits.h"
+#include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/matrix/fragments.h"
@@ -258,16 +259,18 @@ class Careful {
     }
   }
 
-  // An address that is undefined decides where memory is touched.
+  // An address that is undefined decides where memory is touched. Of a load that matters as far as
+  // what it reads does, where there is something to read: its result is undefined.
   Flow memory() {
     for (std::uint32_t k = 0; k < i_.count; ++k) {
       if (o_[k].kind != Operand::Kind::address) continue;
       const Mask bad =
           undefined_lanes(x_, place(program_, o_[k]), register_width(program_, o_[k])) & m_;
-      if (bad) {
-        return fault(bad, "undefined_address", "the address of this access is undefined",
-                     "a defined address", program_.name_of_register(o_[k].index));
-      }
+      if (!bad) continue;
+      const std::string& name = program_.name_of_register(o_[k].index);
+      if (only_reads() && reads_inside(o_[k], bad)) return load_anything(bad, name);
+      return fault(bad, "undefined_address", "the address of this access is undefined",
+                   "a defined address", name);
     }
     const bool sized = i_.op == Op::cp || i_.op == Op::tex || i_.op == Op::suld ||
                        i_.op == Op::sust || i_.modifiers.has(ptx::Field::bulk);
@@ -276,6 +279,40 @@ class Careful {
     // before they do so.
     if (i_.op != Op::atom) define_results();
     return c_.run(x_, c_, m_);
+  }
+
+  // A load that tells no order, nor reads what another CTA holds.
+  bool only_reads() const {
+    return i_.op == Op::ld && !i_.modifiers.has(ptx::Field::order) &&
+           !i_.modifiers.has(ptx::Field::mmio) && !i_.modifiers.reaches_cluster();
+  }
+  bool reads_inside(const Operand& o, Mask bad) const {
+    const std::uint32_t bytes = static_cast<std::uint32_t>(c_.width) * c_.count;
+    const int width = register_width(program_, o);
+    for (Mask rest = bad; rest; rest &= rest - 1) {
+      std::uint64_t at = value_of_lane(x_, c_.a, width, __builtin_ctz(rest)) + c_.immediate;
+      if (c_.narrow_address) at = static_cast<std::uint32_t>(at);
+      if (at % bytes || !is_memory(x_, c_.space, at, bytes)) return false;
+    }
+    return true;
+  }
+  Flow load_anything(Mask bad, const std::string& address) {
+    x_.reports->note(x_, __builtin_ctz(bad), "undefined_load", x_.pc, [&] {
+      Report r;
+      r.sentence =
+          "the address of this load is undefined; what it reads is as well, and used by nobody yet";
+      r.expected = "a defined address";
+      r.found = address + origin_text(x_);
+      return r;
+    });
+    define_results();
+    const Flow flow = c_.run(x_, c_, m_);
+    if (flow != Flow::next) return flow;
+    ptx::each_written(program_, i_, [&](std::uint32_t reg) {
+      const ptx::Register& r = program_.registers[reg];
+      undefine(x_, r.place, std::max(2, ptx::bytes_of(r.type)), bad);
+    });
+    return Flow::next;
   }
 
   // A tcgen05.ld says afterwards which bytes it got that are undefined.

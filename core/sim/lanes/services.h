@@ -7,6 +7,8 @@ namespace tilescope::sim {
 
 enum class Access : std::uint8_t { load, store, atomic };
 
+// Whether there are so many bytes that a lane may use; memory of other CTAs is not looked at.
+bool is_memory(const Core& x, ptx::Space space, std::uint64_t address, std::uint32_t bytes);
 // Reports that `lane` must not access `address`: out of bounds, misaligned, read-only.
 Flow refuse_access(Core& x, const Code& c, Access access, int lane, std::uint64_t address,
                    std::uint32_t bytes);

@@ -94,6 +94,11 @@ Where where(const Core& x, Space space, u64 address) {
 
 }  // namespace
 
+bool is_memory(const Core& x, Space space, u64 address, std::uint32_t bytes) {
+  const Where w = where(x, space, address);
+  return w.region && w.offset < w.size && w.size - w.offset >= bytes;
+}
+
 Region* find_region(Core& x, u64 address) {
   Region& guess = x.regions[x.last_region];
   if (address - guess.base() < guess.size()) return &guess;

@@ -1,141 +1,158 @@
 #include "core/sim/order/vector_clock.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <cstring>
-#include <new>
 
 namespace tilescope::sim {
+namespace {
 
 using u32 = std::uint32_t;
+using u64 = std::uint64_t;
 
-// ---- epochs of one block
-// -------------------------------------------------------------------------
-
-VectorClock::Epochs::Data* VectorClock::Epochs::make(u32 size, const Data* like) {
-  void* room = ::operator new(sizeof(Data) + size * sizeof(u32));
-  Data* out = new (room) Data;
-  out->size = size;
-  const u32 known = like ? std::min(size, like->size) : 0;
-  if (known) std::memcpy(out->at(), like->at(), known * sizeof(u32));
-  std::fill(out->at() + known, out->at() + size, 0);
-  return out;
-}
-
-void VectorClock::Epochs::free(Data* data) {
-  data->~Data();
-  ::operator delete(data);
-}
-
-void VectorClock::Epochs::own(u32 size) {
-  const u32 now = data_ ? data_->size : 0;
-  if (now >= size && data_->owners.load(std::memory_order_acquire) == 1) return;
-  Epochs mine;
-  mine.data_ = make(std::max(now, size), data_);
-  std::swap(data_, mine.data_);
-}
-
-void VectorClock::Epochs::see(u32 slot, u32 epoch) {
-  if (data_ && slot < data_->size && data_->at()[slot] >= epoch) return;
-  own(slot + 1);
-  data_->at()[slot] = epoch;
-}
-
-void VectorClock::Epochs::join(const Epochs& other, bool shares) {
-  if (data_ == other.data_ || !other.data_) return;
-  const u32 size = data_ ? data_->size : 0, count = other.data_->size;
-  const u32 both = std::min(size, count);
-  const u32* in = other.data_->at();
-  u32 ahead = count > size, behind = size > count;
-  if (both) {
-    const u32* mine = data_->at();
-    for (u32 i = 0; i < both; ++i) {
-      ahead |= mine[i] < in[i];
-      behind |= in[i] < mine[i];
-    }
+// Of two rows: has either seen more of some agent?
+struct Apart {
+  bool first = false, second = false;
+};
+Apart compared(const u32* a, u32 of_a, const u32* b, u32 of_b) {
+  u32 first = of_a > of_b, second = of_b > of_a;
+  for (u32 i = 0, both = std::min(of_a, of_b); i < both; ++i) {
+    first |= b[i] < a[i];
+    second |= a[i] < b[i];
   }
-  if (!ahead) return;
-  if (shares && !behind) {
-    *this = other;
+  return {first != 0, second != 0};
+}
+
+}  // namespace
+
+// ---- one row, and one group
+
+// `shares`: it may become the same as `other`.
+void VectorClock::join(Epochs& mine, const Epochs& other, bool shares) {
+  if (mine.is(other)) return;
+  const Apart apart = compared(mine.begin(), mine.size(), other.begin(), other.size());
+  if (!apart.second) return;
+  if (shares && !apart.first) {
+    mine = other;
     return;
   }
-  own(count);
-  u32* __restrict out = data_->at();
-  for (u32 i = 0; i < count; ++i) out[i] = out[i] < in[i] ? in[i] : out[i];
+  u32* __restrict out = mine.own(other.size());
+  const u32* in = other.begin();
+  for (u32 i = 0; i < other.size(); ++i) out[i] = out[i] < in[i] ? in[i] : out[i];
 }
 
-std::uint64_t VectorClock::Epochs::held() const {
-  if (!data_) return 0;
-  return sizeof(Data) + data_->size * sizeof(u32);
+void VectorClock::join(Group& mine, const Group& other, bool shares) {
+  if (mine.rows.is(other.rows)) return;
+  const u64 fresh = other.present & ~mine.present;
+  u64 newer = 0;                                      // rows in which the other has seen more
+  bool ahead = (mine.present & ~other.present) != 0;  // this one has seen what the other has not
+  const Epochs* a = mine.rows.begin();
+  const Epochs* b = other.rows.begin();
+  for (u64 left = mine.present | other.present; left; left &= left - 1) {
+    const u64 bit = left & -left;
+    const bool both = mine.present & other.present & bit;
+    if (both && !a->is(*b)) {
+      const Apart apart = compared(a->begin(), a->size(), b->begin(), b->size());
+      ahead |= apart.first;
+      if (apart.second) newer |= bit;
+    }
+    a += (mine.present & bit) != 0;
+    b += (other.present & bit) != 0;
+  }
+  if (!newer && !fresh) return;
+  if (shares && !ahead) {
+    mine = other;
+    return;
+  }
+  if (newer) {
+    Epochs* const rows = mine.rows.own(0);
+    for (; newer; newer &= newer - 1) {
+      const u64 bit = newer & -newer;
+      join(rows[mine.place(bit)], other.rows[other.place(bit)], shares);
+    }
+  }
+  for (u64 left = fresh; left; left &= left - 1) {
+    const u64 bit = left & -left;
+    mine.rows.insert(mine.place(bit), other.rows[other.place(bit)]);
+    mine.present |= bit;
+  }
 }
 
 // ---- clocks
-// --------------------------------------------------------------------------------------
 
-const VectorClock::Row* VectorClock::find_among_many(u32 block) const {
-  const auto at = std::lower_bound(rows_.begin(), rows_.end(), block,
-                                   [](const Row& r, u32 b) { return r.block < b; });
-  return at != rows_.end() && at->block == block ? &*at : nullptr;
+std::vector<VectorClock::Group>::iterator VectorClock::at(u32 number) {
+  return std::lower_bound(groups_.begin(), groups_.end(), number,
+                          [](const Group& g, u32 n) { return g.number < n; });
+}
+
+const VectorClock::Epochs* VectorClock::find_among_many(u32 block) const {
+  const auto g = const_cast<VectorClock*>(this)->at(number_of(block));
+  if (g == groups_.end() || g->number != number_of(block)) return nullptr;
+  const u64 bit = bit_of(block);
+  return g->present & bit ? &g->rows[g->place(bit)] : nullptr;
 }
 
 void VectorClock::see(Agent a, u32 epoch) {
-  auto at = rows_.begin();
-  while (at != rows_.end() && at->block < a.block) ++at;
-  if (at == rows_.end() || at->block != a.block) at = rows_.insert(at, Row{a.block, {}});
-  at->seen.see(a.slot, epoch);
+  const u32 number = number_of(a.block);
+  const u64 bit = bit_of(a.block);
+  auto g = at(number);
+  if (g == groups_.end() || g->number != number) g = groups_.insert(g, Group{number, 0, {}});
+  if (!(g->present & bit)) {
+    g->rows.insert(g->place(bit), {});
+    g->present |= bit;
+  }
+  const u32 place = g->place(bit);
+  const Epochs& row = g->rows[place];
+  if (a.slot < row.size() && row[a.slot] >= epoch) return;
+  g->rows.own(0)[place].own(a.slot + 1)[a.slot] = epoch;
 }
 
 void VectorClock::join(const VectorClock& other) {
-  if (rows_.empty()) {
-    rows_ = other.rows_;
-    return;
-  }
-  if (other.rows_.size() == 1) {
-    const Row& one = other.rows_.front();
-    const auto at = std::lower_bound(rows_.begin(), rows_.end(), one.block,
-                                     [](const Row& r, u32 b) { return r.block < b; });
-    if (at == rows_.end() || at->block != one.block) {
-      rows_.insert(at, one);
-    } else {
-      at->seen.join(one.seen, false);
-    }
+  if (this == &other || other.empty()) return;
+  if (groups_.empty()) {
+    groups_ = other.groups_;
     return;
   }
   // Its own row a warp writes at each of its releases: to share that costs more than it saves where
   // there are few others.
-  const bool shares = other.rows_.size() > few;
+  const bool shares = other.groups_.size() > 1 || other.groups_.front().rows.size() > few;
   std::size_t at = 0, fresh = 0;
-  for (const Row& r : other.rows_) {
-    while (at < rows_.size() && rows_[at].block < r.block) ++at;
-    if (at == rows_.size() || rows_[at].block != r.block) {
+  for (const Group& g : other.groups_) {
+    while (at < groups_.size() && groups_[at].number < g.number) ++at;
+    if (at == groups_.size() || groups_[at].number != g.number) {
       ++fresh;
     } else {
-      rows_[at].seen.join(r.seen, shares);
+      join(groups_[at], g, shares);
     }
   }
   if (!fresh) return;
-  std::vector<Row> all;
-  all.reserve(rows_.size() + fresh);
+  std::vector<Group> all;
+  all.reserve(groups_.size() + fresh);
   at = 0;
-  for (const Row& r : other.rows_) {
-    while (at < rows_.size() && rows_[at].block < r.block) all.push_back(std::move(rows_[at++]));
-    all.push_back(at < rows_.size() && rows_[at].block == r.block ? std::move(rows_[at++]) : r);
+  for (const Group& g : other.groups_) {
+    while (at < groups_.size() && groups_[at].number < g.number) {
+      all.push_back(std::move(groups_[at++]));
+    }
+    const bool mine = at < groups_.size() && groups_[at].number == g.number;
+    all.push_back(mine ? std::move(groups_[at++]) : g);
   }
-  while (at < rows_.size()) all.push_back(std::move(rows_[at++]));
-  rows_ = std::move(all);
+  while (at < groups_.size()) all.push_back(std::move(groups_[at++]));
+  groups_ = std::move(all);
 }
 
 void VectorClock::join(const VectorClock& other, u32 block) {
-  const Row* const theirs = other.find(block);
+  const Epochs* const theirs = other.find(block);
   if (!theirs) return;
   VectorClock one;
-  one.rows_.push_back(*theirs);
+  one.groups_.push_back({number_of(block), bit_of(block), {}});
+  one.groups_.front().rows.insert(0, *theirs);
   join(one);
 }
 
 std::uint64_t VectorClock::held() const {
-  std::uint64_t out = 0;
-  for (const Row& r : rows_) out += sizeof r + r.seen.held();
+  u64 out = groups_.size() * sizeof(Group);
+  for (const Group& g : groups_) {
+    if (!g.rows.alone()) continue;
+    for (u32 i = 0; i < g.rows.size(); ++i) out += sizeof(Epochs) + g.rows[i].size() * sizeof(u32);
+  }
   return out;
 }
 

@@ -1,0 +1,259 @@
+// The host at memory that a launch or a copy may still be at.
+#include <sys/mman.h>
+
+#include <csignal>
+
+#include "tests/exec/standin.h"
+
+namespace tilescope {
+namespace {
+
+constexpr int count = 2048;  // words: two pages
+constexpr std::size_t bytes = count * sizeof(int);
+
+// Adds 1 to each word, and tells the host so by a word of its own.
+constexpr const char* tells_ptx = R"(
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry tells(.param .u64 data, .param .u64 flag) {
+  .reg .b32 %r<4>;
+  .reg .b64 %rd<4>;
+  ld.param.u64 %rd1, [data];
+  ld.param.u64 %rd2, [flag];
+  mov.u32 %r1, %tid.x;
+  mad.wide.u32 %rd3, %r1, 4, %rd1;
+  st.global.u32 [%rd3], 5;
+  st.global.u32 [%rd3+4096], 5;
+  membar.sys;
+  st.volatile.global.u32 [%rd2], 1;
+  ret;
+}
+)";
+
+class Guard : public StandIn {
+ protected:
+  void SetUp() override { begin(); }
+  // The next test's memory lies where this one's does.
+  void TearDown() override {
+    for (const CUdeviceptr each : made_) EXPECT_EQ(call("cuMemFree_v2", each), CUDA_SUCCESS);
+    for (void* each : pinned_) EXPECT_EQ(call("cuMemFreeHost", each), CUDA_SUCCESS);
+  }
+
+  int* managed(std::size_t size = bytes) {
+    CUdeviceptr out = 0;
+    EXPECT_EQ(call("cuMemAllocManaged", &out, size, 1u), CUDA_SUCCESS);
+    made_.push_back(out);
+    auto* const words = reinterpret_cast<int*>(out);
+    std::memset(words, 0, size);
+    return words;
+  }
+  int* pinned() {
+    void* out = nullptr;
+    EXPECT_EQ(call("cuMemAllocHost_v2", &out, bytes), CUDA_SUCCESS);
+    pinned_.push_back(out);
+    std::memset(out, 0, bytes);
+    return static_cast<int*>(out);
+  }
+  static CUdeviceptr at(const int* words) { return reinterpret_cast<CUdeviceptr>(words); }
+  CUstream stream() {
+    CUstream out = nullptr;
+    EXPECT_EQ(call("cuStreamCreate", &out, 1u), CUDA_SUCCESS);
+    return out;
+  }
+  // How often the host was too early, once it has waited.
+  std::size_t early() {
+    EXPECT_EQ(call("cuCtxSynchronize"), CUDA_SUCCESS);
+    return told("host_race");
+  }
+  std::string sentence() {
+    for (const Report& r : device().reports()) {
+      if (r.kind == "host_race") return r.sentence;
+    }
+    return "";
+  }
+  std::vector<CUdeviceptr> made_;
+  std::vector<void*> pinned_;
+  volatile int seen_ = 0;
+  CUdeviceptr words_on_device_ = 0;
+};
+
+TEST_F(Guard, WhoReadsAResultBeforeItWaitsIsTold) {
+  int* const words = managed();
+  EXPECT_EQ(launch(at(words), count, 3), CUDA_SUCCESS);
+  seen_ = words[7];
+  EXPECT_EQ(seen_, 3);
+  seen_ = words[1024];  // what it was told of once
+  EXPECT_EQ(early(), 1u);
+  EXPECT_EQ(sentence(),
+            "the host reads byte 28 of buffer 1 (managed memory) before it has waited for add "
+            "(launch 1), which writes it");
+  EXPECT_TRUE(device().hazardous());
+}
+
+TEST_F(Guard, WhoWritesIsToldThatHeDoes) {
+  int* const words = managed();
+  EXPECT_EQ(launch(at(words), count, 3), CUDA_SUCCESS);
+  words[1024] = 9;
+  EXPECT_EQ(early(), 1u);
+  EXPECT_NE(sentence().find("the host writes byte 4096 of"), std::string::npos) << sentence();
+  EXPECT_EQ(words[1024], 9);
+}
+
+TEST_F(Guard, WhoHasWaitedMayBeThere) {
+  int* const words = managed();
+  CUevent event = nullptr;
+  ASSERT_EQ(call("cuEventCreate", &event, 0u), CUDA_SUCCESS);
+  const CUstream own = stream();
+  const auto wait = [&](int how) {
+    switch (how) {
+      case 0:
+        return call("cuCtxSynchronize");
+      case 1:
+        return call("cuStreamSynchronize", own);
+      case 2:
+        EXPECT_EQ(call("cuEventRecord", event, own), CUDA_SUCCESS);
+        return call("cuEventSynchronize", event);
+      case 3:
+        return call("cuStreamQuery", own);
+      default: {
+        int value = 0;
+        return call("cuMemcpyDtoH_v2", static_cast<void*>(&value), words_on_device_,
+                    std::size_t{4});
+      }
+    }
+  };
+  words_on_device_ = StandIn::words(4);
+  for (int how = 0; how < 5; ++how) {
+    EXPECT_EQ(launch(at(words), count, 1, own), CUDA_SUCCESS);
+    EXPECT_EQ(wait(how), CUDA_SUCCESS);
+    EXPECT_EQ(words[5], how + 1);
+    words[6] = 0;
+  }
+  EXPECT_EQ(early(), 0u);
+}
+
+TEST_F(Guard, WorkAndEventsAloneTellTheHostNothing) {
+  int* const words = managed();
+  CUevent event = nullptr;
+  CUdeviceptr more = 0;
+  ASSERT_EQ(call("cuEventCreate", &event, 0u), CUDA_SUCCESS);
+  EXPECT_EQ(launch(at(words), count, 1), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuEventRecord", event, CUstream{}), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuMemAlloc_v2", &more, std::size_t{64}), CUDA_SUCCESS);
+  EXPECT_EQ(launch(more, 1, 1), CUDA_SUCCESS);
+  seen_ = words[0];
+  EXPECT_EQ(early(), 1u);
+}
+
+// On a page of which the kernel has written a part the host may be right to use another one.
+TEST_F(Guard, APageThatIsNotAllWrittenIsNobodys) {
+  int* const words = managed();
+  EXPECT_EQ(launch(at(words), 512, 1), CUDA_SUCCESS);
+  words[1000] = 2;
+  seen_ = words[0];
+  EXPECT_EQ(early(), 0u);
+  // But one that ends with what was allocated.
+  int* const few = managed(40);
+  EXPECT_EQ(launch(at(few), 10, 1), CUDA_SUCCESS);
+  EXPECT_EQ(few[9], 1);
+  EXPECT_EQ(early(), 1u);
+}
+
+TEST_F(Guard, WhoTellsTheHostByMemoryMayBeRead) {
+  CUmodule module = nullptr;
+  CUfunction tells = nullptr;
+  ASSERT_EQ(call("cuModuleLoadData", &module, static_cast<const void*>(tells_ptx)), CUDA_SUCCESS);
+  ASSERT_EQ(call("cuModuleGetFunction", &tells, module, "tells"), CUDA_SUCCESS);
+  int* const words = managed();
+  CUdeviceptr data = at(words), flag = at(pinned());
+  void* each[] = {&data, &flag};
+  EXPECT_EQ(call("cuLaunchKernel", tells, 1u, 1u, 1u, 1024u, 1u, 1u, 0u, CUstream{},
+                 static_cast<void**>(each), static_cast<void**>(nullptr)),
+            CUDA_SUCCESS);
+  EXPECT_EQ(*reinterpret_cast<volatile int*>(flag), 1);
+  EXPECT_EQ(words[2047], 5);
+  EXPECT_EQ(early(), 0u);
+}
+
+TEST_F(Guard, AnAsynchronousCopyIsWaitedForToo) {
+  int* const host = pinned();
+  const CUdeviceptr on_device = words(count);
+  const CUstream own = stream();
+  const auto out = [&] {
+    return call("cuMemcpyDtoHAsync_v2", static_cast<void*>(host), on_device, bytes, own);
+  };
+  EXPECT_EQ(out(), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuStreamSynchronize", own), CUDA_SUCCESS);
+  EXPECT_EQ(host[9], 9);
+  EXPECT_EQ(early(), 0u);
+  EXPECT_EQ(out(), CUDA_SUCCESS);
+  EXPECT_EQ(out(), CUDA_SUCCESS);  // the driver is not the host
+  EXPECT_EQ(host[9], 9);
+  EXPECT_EQ(early(), 1u);
+  EXPECT_EQ(sentence(),
+            "the host reads byte 36 of buffer 1 (host memory) before it has waited for a copy to "
+            "the host, which writes it");
+}
+
+// What is copied from there may be read meanwhile, and not be written.
+TEST_F(Guard, TheSourceOfACopyStaysAsItIs) {
+  int* const host = pinned();
+  const CUdeviceptr on_device = words(count);
+  const auto in = [&] {
+    return call("cuMemcpyHtoDAsync_v2", on_device, static_cast<const void*>(host), bytes,
+                CUstream{});
+  };
+  EXPECT_EQ(in(), CUDA_SUCCESS);
+  seen_ = host[3];
+  EXPECT_EQ(early(), 0u);
+  EXPECT_EQ(in(), CUDA_SUCCESS);
+  host[3] = 1;
+  EXPECT_EQ(early(), 1u);
+  EXPECT_EQ(sentence(),
+            "the host writes byte 12 of buffer 1 (host memory) before it has waited for a copy "
+            "from the host, which reads it");
+}
+
+// A buffer of the program's own is copied before the call comes back.
+TEST_F(Guard, WhatIsNotPinnedMayBeUsedAtOnce) {
+  std::vector<int> host(count, 4);
+  const CUdeviceptr on_device = words(count);
+  EXPECT_EQ(call("cuMemcpyHtoDAsync_v2", on_device, static_cast<const void*>(host.data()), bytes,
+                 CUstream{}),
+            CUDA_SUCCESS);
+  host[3] = 1;
+  EXPECT_EQ(
+      call("cuMemcpyDtoHAsync_v2", static_cast<void*>(host.data()), on_device, bytes, CUstream{}),
+      CUDA_SUCCESS);
+  EXPECT_EQ(host[3], 4);
+  EXPECT_EQ(early(), 0u);
+}
+
+// A program's own handler has what is its own.
+int handled = 0;
+void* handled_page = nullptr;
+void handle(int, siginfo_t*, void*) {
+  ++handled;
+  ::mprotect(handled_page, 4096, PROT_READ | PROT_WRITE);
+}
+TEST_F(Guard, AProgramsOwnFaultsAreItsOwn) {
+  struct sigaction own {
+  }, kept{};
+  own.sa_sigaction = handle, own.sa_flags = SA_SIGINFO;
+  ASSERT_EQ(::sigaction(SIGSEGV, &own, &kept), 0);
+  handled_page = ::mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(handled_page, MAP_FAILED);
+  int* const words = managed();
+  EXPECT_EQ(launch(at(words), count, 3), CUDA_SUCCESS);
+  *static_cast<volatile int*>(handled_page) = 1;
+  EXPECT_EQ(handled, 1);
+  EXPECT_EQ(words[0], 3);
+  EXPECT_EQ(early(), 1u);
+  EXPECT_EQ(handled, 1);
+  ::munmap(handled_page, 4096);
+  ::sigaction(SIGSEGV, &kept, nullptr);
+}
+
+}  // namespace
+}  // namespace tilescope
