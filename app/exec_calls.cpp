@@ -317,9 +317,7 @@ DriverResult ExecCalls::launch(wire::Reader& in, CallAnswer& answer) {
   shared_to_device();
   const DriverResult result = device_.launch(request);
   shared_to_host();
-  if (result == DriverResult::success) {
-    put_written(*f, fmt::format("{} (launch {})", request.entry, device_.launches()), answer.out);
-  }
+  if (result == DriverResult::success) put_written(*f, answer.out);
   // As on a chip: the launch was taken, and what comes behind it learns that it failed.
   return device_.faulted() ? DriverResult::success : result;
 }
@@ -350,26 +348,24 @@ DriverResult ExecCalls::printed(wire::Reader&, CallAnswer& answer) {
   return device_.failed();
 }
 
-// Whom it tells of it nobody sees here: what the host asks for from now on counts as behind what
-// the stream was given before it. When that is over the calling thread does not know.
 DriverResult ExecCalls::host_early(wire::Reader& in, CallAnswer&) {
+  enum : std::uint8_t { launched, copied_out, copied_in };  // app/cuda/guard.h
   SimulatedDevice::EarlyHost use;
   use.address = in.get<std::uint64_t>();
-  const auto work = in.get<std::uint8_t>();  // app/cuda/guard.h
+  const auto work = in.get<std::uint8_t>();
+  const auto number = in.get<std::uint64_t>();
   use.writes = in.get<bool>();
   use.where = in.text();
-  if (in.failed() || work > 2) return DriverResult::invalid_value;
-  use.work_reads = work == 2;
+  if (in.failed() || work > copied_in) return DriverResult::invalid_value;
+  use.work_reads = work == copied_in;
   use.work = use.work_reads ? "a copy from the host" : "a copy to the host";
-  if (work == 0) {
-    const sim::Region* const region = device_.memory().find(use.address);
-    const auto found = at_work_.find(region ? region->base() : 0);
-    use.work = found == at_work_.end() ? "a launch" : found->second;
-  }
+  if (work == launched) use.work = fmt::format("{} (launch {})", launched_[number], number);
   device_.host_was_early(use);
   return DriverResult::success;
 }
 
+// Whom it tells of it nobody sees here: what the host asks for from now on counts as behind what
+// the stream was given before it. When that is over the calling thread does not know.
 DriverResult ExecCalls::host_runs(wire::Reader& in, CallAnswer& answer) {
   const auto on = stream(in.get<std::uint64_t>());
   if (!on) return DriverResult::invalid_handle;

@@ -69,8 +69,10 @@ class SharedMemory {
   // What the host has changed goes to the device, and what the device has, to the host.
   void to_device(sim::DeviceMemory& memory) const;
   void to_host(const sim::DeviceMemory& memory) const;
-  // The runs of bytes that the last launch wrote, as addresses.
-  void put_written(const sim::DeviceMemory& memory, std::vector<Extent>& out) const;
+  // Whole pages that the last launch wrote, or to the end of it, as addresses; no more than so
+  // many.
+  void put_written(const sim::DeviceMemory& memory, std::size_t most,
+                   std::vector<Extent>& out) const;
 
  private:
   SharedMemory() = default;
@@ -255,8 +257,8 @@ class ExecCalls {
   void host_waited(std::uint64_t stream);
   void shared_to_device();
   void shared_to_host();
-  // What the last launch wrote of that, and its program does not hand over to the host itself.
-  void put_written(const Function& function, const std::string& launch, wire::Writer& out);
+  // What the last launch wrote of that, where its program does not tell the host itself.
+  void put_written(const Function& function, wire::Writer& out);
 
   SimulatedDevice device_;
   std::string program_;
@@ -275,7 +277,7 @@ class ExecCalls {
   };
   std::map<std::uint64_t, Value> values_;  // that streams have written, by address
   std::map<std::uint64_t, std::unique_ptr<SharedMemory>> shared_;  // by address
-  std::map<std::uint64_t, std::string> at_work_;     // the launch that wrote there last, likewise
+  std::map<std::uint64_t, std::string> launched_;    // entries of those that wrote there, by number
   std::map<std::uint64_t, std::uint64_t> reserved_;  // bytes, by address
   std::map<std::uint64_t, Physical> physical_;
   std::map<std::uint64_t, Mapping> mapped_;  // by address

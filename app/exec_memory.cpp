@@ -93,24 +93,24 @@ void SharedMemory::to_device(sim::DeviceMemory& memory) const {
   }
 }
 
-// Only a launch writes here while the host waits, and it is known where.
+// Only a launch writes here, and it is known where: what lies beside that on a page another thread
+// of the host may be writing meanwhile.
 void SharedMemory::to_host(const sim::DeviceMemory& memory) const {
   static constexpr std::byte zeros[page_bytes] = {};
   const sim::Region* const region = memory.find(address_);
   if (!region) return;
   Extent there = pages_from(0);
-  for (auto written = region->next_written(0); written.begin < written.end;
-       written = region->next_written(written.end)) {
-    for (std::uint64_t at = written.begin / page_bytes * page_bytes; at < written.end;
-         at += page_bytes) {
-      const std::uint64_t n = std::min(page_bytes, size_ - at);
-      if (at >= there.end && there.end < size_) there = pages_from(at);
+  region->each_written([&](std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t at = begin; at < end;) {
+      const std::uint64_t n = std::min(end, (at / page_bytes + 1) * page_bytes) - at;
+      if (at >= there.end && there.end < size_) there = pages_from(at / page_bytes * page_bytes);
       const std::byte* const now = at >= there.begin ? bytes_ + at : zeros;
       if (std::memcmp(region->data() + at, now, n) != 0) {
         std::memcpy(bytes_ + at, region->data() + at, n);
       }
+      at += n;
     }
-  }
+  });
 }
 
 void ExecCalls::shared_to_device() {
@@ -120,34 +120,38 @@ void ExecCalls::shared_to_host() {
   for (const auto& [address, block] : shared_) block->to_host(device_.memory());
 }
 
-void SharedMemory::put_written(const sim::DeviceMemory& memory, std::vector<Extent>& out) const {
+void SharedMemory::put_written(const sim::DeviceMemory& memory, std::size_t most,
+                               std::vector<Extent>& out) const {
   const sim::Region* const region = memory.find(address_);
   if (!region || region->changes() == 0) return;
+  Extent run;
+  const auto take = [&] {
+    const std::uint64_t begin = (run.begin + page_bytes - 1) / page_bytes * page_bytes;
+    const std::uint64_t end = run.end == size_ ? size_ : run.end / page_bytes * page_bytes;
+    if (begin < end && out.size() < most) out.push_back({address_ + begin, address_ + end});
+  };
   region->each_written([&](std::uint64_t begin, std::uint64_t end) {
-    if (!out.empty() && out.back().end == address_ + begin) {
-      out.back().end = address_ + end;
-    } else {
-      out.push_back({address_ + begin, address_ + end});
+    if (begin != run.end) {
+      take();
+      run.begin = begin;
     }
+    run.end = end;
   });
+  take();
 }
 
-void ExecCalls::put_written(const Function& function, const std::string& launch,
-                            wire::Writer& out) {
-  constexpr std::size_t most =
-      200;  // more than that the stand-in does not guard (app/cuda/guard.h)
+void ExecCalls::put_written(const Function& function, wire::Writer& out) {
+  constexpr std::size_t most = 200;  // no more does the stand-in guard (app/cuda/guard.cpp)
   std::vector<SharedMemory::Extent> written;
   const ptx::Program* const program =
       shared_.empty() ? nullptr : device_.program(function.module, *function.entry);
-  if (program && !ptx::tells_system(*program)) {
-    for (const auto& [address, block] : shared_) {
-      const std::size_t before = written.size();
-      block->put_written(device_.memory(), written);
-      if (written.size() > before) at_work_[address] = launch;
-    }
+  const bool tells = program && ptx::tells_system(*program);
+  for (const auto& [address, block] : shared_) {
+    if (!tells) block->put_written(device_.memory(), most, written);
   }
-  if (written.size() > most) written.resize(most);
-  out.put(static_cast<std::uint32_t>(written.size()));
+  const std::uint64_t number = device_.launches();
+  if (!written.empty()) launched_[number] = function.entry->name;
+  out.put(tells).put(number).put(static_cast<std::uint32_t>(written.size()));
   for (const SharedMemory::Extent& each : written) out.put(each.begin).put(each.end);
 }
 

@@ -515,10 +515,13 @@ void SimulatedDevice::host_was_early(const EarlyHost& use) {
   r.weight = Weight::hazard;
   r.kind = "host_race";
   const sim::Region* const region = memory_.find(use.address);
-  const std::string place =
-      region ? fmt::format("byte {} of buffer {} ({})", use.address - region->base(),
-                           region->name(), region->about)
-             : fmt::format("0x{:x}", use.address);
+  std::string place = fmt::format("0x{:x}", use.address);
+  if (region) {
+    const bool variable = region->kind() == sim::Region::Kind::variable;
+    place = fmt::format("byte {} of {} {}", use.address - region->base(),
+                        variable ? "variable" : "buffer", region->name());
+    if (!region->about.empty()) place += fmt::format(" ({})", region->about);
+  }
   const bool copied = use.work_reads;
   r.sentence =
       fmt::format("the host {} {} before it has waited for {}, which {} it",

@@ -137,8 +137,10 @@ CUresult connect() {
   return connected_process ? CUDA_SUCCESS : open_socket();
 }
 
-// Whether a call is about what a context holds. Libraries need none, and a module is one here.
+// Whether a call is about what a context holds. Libraries need none, and a module is one here. An
+// event has its own: a thread without one may wait for it (an H200's driver was seen to let it).
 static bool needs_context(Call call) {
+  if (call == Call::event_query || call == Call::event_elapsed) return false;
   return (call >= Call::launch && call < Call::tensor_map) || call == Call::synchronize;
 }
 
@@ -195,7 +197,9 @@ static bool tells_host_nothing(Call call) {
     case Call::copy_within:
     case Call::fill:
     case Call::stream_create:
+    case Call::stream_destroy:
     case Call::event_create:
+    case Call::event_destroy:
     case Call::event_record:
     case Call::event_wait:
     case Call::tensor_map:
@@ -206,28 +210,30 @@ static bool tells_host_nothing(Call call) {
 }
 
 // Under the lock.
-static void tell_early_uses() {
-  each_early_use([](std::uint64_t address, Work work, bool writes, const char* where) {
+static void tell_early_uses(const std::vector<EarlyUse>& all) {
+  for (const EarlyUse& use : all) {
     wire::Writer operands;
-    operands.put(address).put(static_cast<std::uint8_t>(work)).put(writes).put_text(where);
+    operands.put(use.address).put(static_cast<std::uint8_t>(use.work.kind)).put(use.work.number);
+    operands.put(use.writes).put_text(use.where);
     std::string nothing;
     int none = -1;
     exchange(Call::host_early, operands.bytes, nothing, none);
-  });
+  }
 }
 
 CUresult Question::ask() {
   if (!is_connected()) return CUDA_ERROR_NOT_INITIALIZED;
-  if (!tells_host_nothing(call_)) let_in();
   if (in_host_function()) return CUDA_ERROR_NOT_PERMITTED;
   if (needs_context(call_)) {
     if (!current_context()) return CUDA_ERROR_INVALID_CONTEXT;
     if (current_context()->destroyed) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   }
   if (is_forked()) return refuse_fork();
+  if (!tells_host_nothing(call_)) let_in();
+  const std::vector<EarlyUse> early = take_early_uses();
   const std::lock_guard lock(one_at_a_time);
   tell_context();
-  tell_early_uses();
+  tell_early_uses(early);
   const CUresult result = exchange(call_, operands_.bytes, answer_, file_);
   if (result == CUDA_ERROR_DEINITIALIZED) tell_loss();
   results_ = wire::Reader(answer_);
@@ -250,9 +256,10 @@ CUresult print_all() {
 __attribute__((destructor)) static void print_at_the_end() {
   if (!is_connected() || is_forked()) return;
   // A thread that is asking still is not waited for.
+  const std::vector<EarlyUse> early = take_early_uses();
   const std::unique_lock lock(one_at_a_time, std::try_to_lock);
   if (!lock.owns_lock()) return;
-  tell_early_uses();
+  tell_early_uses(early);
   std::string answer;
   int none = -1;
   exchange(Call::printed, {}, answer, none);

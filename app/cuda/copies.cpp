@@ -41,10 +41,12 @@ bool is_pinned(const Rows& host) {
 }
 
 // The host's side of a copy that it has not waited for.
-void guard_host(const Rows& host, Work work) {
-  if (!is_one_piece(host)) return;
-  const std::uint64_t all = host.bytes * host.rows * host.planes;
-  guard(host.address, host.address + all, work, work == Work::copy_in);
+void guard_host(const Rows& host, Work::Kind kind) {
+  if (is_one_piece(host)) {
+    guard(host.address, host.address + host.bytes * host.rows * host.planes, {kind});
+  } else {
+    each_row(host, [&](std::uint64_t at) { guard(at, at + host.bytes, {kind}); });
+  }
 }
 
 CUresult copy_in(const Rows& to, const Rows& from, std::uint64_t stream, bool waits) {
@@ -87,16 +89,17 @@ CUresult copy_out(const Rows& to, const Rows& from, std::uint64_t stream, bool w
 CUresult do_copy(const Rows& to, const Rows& from, CUstream on, bool waits) {
   if (to.bytes * to.rows * to.planes == 0) return CUDA_SUCCESS;
   const std::uint64_t stream = number_of(on);
-  if (waits) let_in();
   // Who copies is not the program.
   each_row(to, [&](std::uint64_t at) { let_in(at, at + to.bytes); });
   each_row(from, [&](std::uint64_t at) { let_in(at, at + from.bytes); });
   const bool into = is_on_device(to.address), out_of = is_on_device(from.address);
+  if (out_of && !into && !is_pinned(to)) waits = true;
+  if (waits) let_in();
   if (into && out_of) {
     return Question(Call::copy_within).with(to).with(from).with(stream).ask();
   }
   if (into) return copy_in(to, from, stream, waits);
-  if (out_of) return copy_out(to, from, stream, waits || !is_pinned(to));
+  if (out_of) return copy_out(to, from, stream, waits);
   for (std::uint64_t plane = 0; plane < to.planes; ++plane) {
     for (std::uint64_t i = 0; i < to.rows; ++i) {
       std::memmove(reinterpret_cast<void*>(to.at(i, plane)),
@@ -181,7 +184,7 @@ CUresult do_fill(CUdeviceptr to, std::uint64_t pitch, std::uint32_t value, std::
   }
   if (!is_on_device(to)) {
     if (!host_block(to)) return CUDA_ERROR_INVALID_VALUE;
-    let_in();
+    let_in(to, to + (rows - 1) * pitch + count * width);
     for (std::uint64_t row = 0; row < rows; ++row) {
       for (std::uint64_t i = 0; i < count; ++i) {
         std::memcpy(reinterpret_cast<void*>(to + row * pitch + i * width), &value, width);

@@ -57,7 +57,7 @@ CUresult release(std::uint64_t address, CUstream stream, bool waits) {
   if (waits) {
     if (catch_up_all() == CUDA_ERROR_NOT_PERMITTED) return CUDA_ERROR_NOT_PERMITTED;
   }
-  let_in();
+  if (const auto block = host_block(address)) let_in(block->begin, block->begin + block->bytes);
   forget(address, false);
   gave_to_pool(address);
   {

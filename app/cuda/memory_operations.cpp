@@ -8,6 +8,7 @@
 
 #include "app/cuda/connection.h"
 #include "app/cuda/graphs.h"
+#include "app/cuda/guard.h"
 #include "app/cuda/memory.h"
 
 namespace tilescope::standin {
@@ -59,6 +60,7 @@ CUresult value_at(const Operation& o, unsigned long long& value) {
   if (!host_block(o.address)) {
     return Question(Call::value_read).with(std::uint64_t{o.address}).with(width).ask(&value);
   }
+  let_in(o.address, o.address + width);
   value = width == 4 ? std::atomic_ref(*reinterpret_cast<std::uint32_t*>(o.address)).load()
                      : std::atomic_ref(*reinterpret_cast<unsigned long long*>(o.address)).load();
   return CUDA_SUCCESS;
@@ -91,6 +93,7 @@ CUresult is_met(const Operation& o, bool& met) {
 CUresult write(const Operation& o, CUstream stream) {
   unsigned width = width_of(o);
   if (host_block(o.address)) {
+    let_in(o.address, o.address + width);
     if (width == 4) {
       std::atomic_ref(*reinterpret_cast<std::uint32_t*>(o.address))
           .store(static_cast<std::uint32_t>(o.value));

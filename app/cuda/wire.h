@@ -62,8 +62,8 @@ enum class Call : std::uint32_t {
   synchronize,       // stream u64 (all: ~0) -> printed text
   printed,           // -> printed text
   host_runs,         // stream u64 -> printed text: a host function begins, behind what it was given
-  host_early,  // address u64, work u8 (app/cuda/guard.h), writes u8, where text -> nothing: the
-               // host was there before it had waited for that work
+  host_early,  // address u64, work u8 and launch u64 (app/cuda/guard.h), writes u8, where text ->
+               // nothing: the host was there before it had waited for that work
 
   // ---- modules ----
   module_load,       // name, is the context's u8, count u32, images (bytes: PTX, a fat binary)
@@ -81,8 +81,9 @@ enum class Call : std::uint32_t {
              // active i32
 
   // ---- launches ----
-  launch,  // Launch, parameters bytes -> printed text: of those before it; count u32, (begin u64,
-           // end u64): what it wrote of memory that the host reaches
+  launch,  // Launch, parameters bytes -> printed text: of those before it; tells the host itself
+           // u8, its number u64, count u32, (begin u64, end u64): what it wrote of memory that the
+           // host reaches, where it does not
 
   // ---- memory ----
   allocate,       // bytes u64, at u64 (0: anywhere), stream u64 -> address u64

@@ -1,6 +1,7 @@
 // The host at memory that a launch or a copy may still be at.
 #include <sys/mman.h>
 
+#include <csetjmp>
 #include <csignal>
 
 #include "tests/exec/standin.h"
@@ -230,29 +231,162 @@ TEST_F(Guard, WhatIsNotPinnedMayBeUsedAtOnce) {
   EXPECT_EQ(early(), 0u);
 }
 
-// A program's own handler has what is its own.
-int handled = 0;
-void* handled_page = nullptr;
-void handle(int, siginfo_t*, void*) {
-  ++handled;
-  ::mprotect(handled_page, 4096, PROT_READ | PROT_WRITE);
+// A launch that tells the host tells it of what its stream has done before, too.
+TEST_F(Guard, ALaterLaunchMayTellTheHost) {
+  CUmodule module = nullptr;
+  CUfunction tells = nullptr;
+  ASSERT_EQ(call("cuModuleLoadData", &module, static_cast<const void*>(tells_ptx)), CUDA_SUCCESS);
+  ASSERT_EQ(call("cuModuleGetFunction", &tells, module, "tells"), CUDA_SUCCESS);
+  int* const words = managed();
+  EXPECT_EQ(launch(at(words), count, 1), CUDA_SUCCESS);
+  CUdeviceptr data = StandIn::words(count), flag = at(pinned());
+  EXPECT_EQ(launch(at(words), count, 1), CUDA_SUCCESS);
+  void* each[] = {&data, &flag};
+  EXPECT_EQ(call("cuLaunchKernel", tells, 1u, 1u, 1u, 1024u, 1u, 1u, 0u, CUstream{},
+                 static_cast<void**>(each), static_cast<void**>(nullptr)),
+            CUDA_SUCCESS);
+  EXPECT_EQ(words[9], 2);
+  EXPECT_EQ(early(), 0u);
 }
-TEST_F(Guard, AProgramsOwnFaultsAreItsOwn) {
-  struct sigaction own {
-  }, kept{};
-  own.sa_sigaction = handle, own.sa_flags = SA_SIGINFO;
-  ASSERT_EQ(::sigaction(SIGSEGV, &own, &kept), 0);
-  handled_page = ::mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(handled_page, MAP_FAILED);
+
+TEST_F(Guard, ACopyIntoMemoryThatIsNotPinnedIsAWait) {
+  int* const words = managed();
+  const CUdeviceptr on_device = StandIn::words(4);
+  int value = 0;
+  EXPECT_EQ(launch(at(words), count, 1), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuMemcpyDtoHAsync_v2", static_cast<void*>(&value), on_device, std::size_t{4},
+                 CUstream{}),
+            CUDA_SUCCESS);
+  EXPECT_EQ(words[9], 1);
+  EXPECT_EQ(early(), 0u);
+}
+
+TEST_F(Guard, TheDriverIsNotTheHost) {
+  int* const words = pinned();
+  EXPECT_EQ(launch(at(words), count, 1), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuStreamWaitValue32_v2", CUstream{}, at(words), 1u, 1u), CUDA_SUCCESS);
+  EXPECT_EQ(launch(at(words), count, 1), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuStreamWriteValue32_v2", CUstream{}, at(words), 7u, 0u), CUDA_SUCCESS);
+  EXPECT_EQ(early(), 0u);
+  EXPECT_EQ(words[0], 7);
+}
+
+TEST_F(Guard, EachLaunchIsNamedForWhatItWrote) {
+  int* const words = managed(2 * bytes);
+  EXPECT_EQ(launch(at(words), count, 1), CUDA_SUCCESS);
+  EXPECT_EQ(launch(at(words) + bytes, count, 1), CUDA_SUCCESS);
+  seen_ = words[0];
+  EXPECT_EQ(early(), 1u);
+  EXPECT_NE(sentence().find("add (launch 1)"), std::string::npos) << sentence();
+}
+
+// Beside what a launch has written the host's bytes stay as they are.
+TEST_F(Guard, WhatTheHostWritesBesideALaunchStays) {
+  int* const words = managed();
+  std::atomic<bool> stop = false;
+  std::atomic<int> counted = 0;
+  std::thread counter([&] {
+    while (!stop) reinterpret_cast<volatile int*>(words)[1000] = ++counted;
+  });
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(launch(at(words), 64, 1), CUDA_SUCCESS);
+  stop = true;
+  counter.join();
+  EXPECT_EQ(words[1000], counted);
+  EXPECT_EQ(words[63], 20);
+  EXPECT_EQ(early(), 0u);
+}
+
+TEST_F(Guard, AThreadWithoutAContextMayWaitForAnEvent) {
+  CUevent event = nullptr;
+  ASSERT_EQ(call("cuEventCreate", &event, 0u), CUDA_SUCCESS);
+  ASSERT_EQ(call("cuEventRecord", event, CUstream{}), CUDA_SUCCESS);
+  std::thread([&] {
+    EXPECT_EQ(call("cuEventSynchronize", event), CUDA_SUCCESS);
+    EXPECT_EQ(call("cuEventQuery", event), CUDA_SUCCESS);
+    EXPECT_EQ(call("cuCtxSynchronize"), CUDA_ERROR_INVALID_CONTEXT);
+  }).join();
+}
+
+// ---- a program's own handler has what is its own
+
+class OwnHandler : public Guard {
+ protected:
+  void SetUp() override {
+    Guard::SetUp();
+    ASSERT_EQ(::sigaction(SIGSEGV, nullptr, &kept_), 0);
+    page_ = ::mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(page_, MAP_FAILED);
+    handled_ = 0;
+  }
+  void TearDown() override {
+    ::munmap(page_, 4096);
+    ::sigaction(SIGSEGV, &kept_, nullptr);
+    Guard::TearDown();
+  }
+  static void install(void (*handler)(int, siginfo_t*, void*)) {
+    struct sigaction own {};
+    own.sa_sigaction = handler, own.sa_flags = SA_SIGINFO;
+    ASSERT_EQ(::sigaction(SIGSEGV, &own, nullptr), 0);
+  }
+  static void open(int, siginfo_t*, void*) {
+    ++handled_;
+    ::mprotect(page_, 4096, PROT_READ | PROT_WRITE);
+  }
+  static void jump(int, siginfo_t*, void*) {
+    ++handled_;
+    ::siglongjmp(back_, 1);
+  }
+  static void count_it(int, siginfo_t*, void*) { ++handled_; }
+  static inline void* page_ = nullptr;
+  static inline int handled_ = 0;
+  static inline sigjmp_buf back_;
+  struct sigaction kept_ {};
+};
+
+TEST_F(OwnHandler, HasItsFaultsAndTheHostsAreTold) {
+  install(open);
   int* const words = managed();
   EXPECT_EQ(launch(at(words), count, 3), CUDA_SUCCESS);
-  *static_cast<volatile int*>(handled_page) = 1;
-  EXPECT_EQ(handled, 1);
   EXPECT_EQ(words[0], 3);
+  EXPECT_EQ(launch(at(words), count, 3), CUDA_SUCCESS);
+  *static_cast<volatile int*>(page_) = 1;
+  EXPECT_EQ(handled_, 1);
   EXPECT_EQ(early(), 1u);
-  EXPECT_EQ(handled, 1);
-  ::munmap(handled_page, 4096);
-  ::sigaction(SIGSEGV, &kept, nullptr);
+  EXPECT_EQ(handled_, 1);
+  struct sigaction now {};
+  ASSERT_EQ(::sigaction(SIGSEGV, nullptr, &now), 0);
+  EXPECT_EQ(now.sa_sigaction, open) << "nothing is guarded";
+}
+
+TEST_F(OwnHandler, MayLeaveByAJumpHoweverOften) {
+  install(jump);
+  int* const words = managed();
+  for (int i = 1; i <= 3; ++i) {
+    EXPECT_EQ(launch(at(words), count, 3), CUDA_SUCCESS);
+    if (::sigsetjmp(back_, 1) == 0) *static_cast<volatile int*>(page_) = 1;
+    EXPECT_EQ(handled_, i);
+  }
+  EXPECT_EQ(early(), 0u);
+}
+
+TEST_F(OwnHandler, HasWhatIsSent) {
+  install(count_it);
+  int* const words = managed();
+  EXPECT_EQ(launch(at(words), count, 3), CUDA_SUCCESS);
+  ::raise(SIGSEGV);
+  EXPECT_EQ(handled_, 1);
+  EXPECT_EQ(early(), 0u);
+}
+
+using GuardDeathTest = Guard;
+TEST_F(GuardDeathTest, WhoIsSentASignalEndsByIt) {
+  int* const words = managed();
+  EXPECT_EQ(launch(at(words), count, 3), CUDA_SUCCESS);
+  EXPECT_EXIT(::raise(SIGSEGV), testing::KilledBySignal(SIGSEGV), "");
+  const CUdeviceptr on_device = StandIn::words(4);
+  EXPECT_EXIT(*reinterpret_cast<volatile int*>(on_device) = 1, testing::KilledBySignal(SIGSEGV),
+              "an address of the device");
+  EXPECT_EXIT(reinterpret_cast<void (*)()>(words)(), testing::KilledBySignal(SIGSEGV), "");
 }
 
 }  // namespace

@@ -200,17 +200,20 @@ class Careful {
   // The first that is read of a register that nobody had written, as far as no memory is known that
   // an undefined value came from.
   void note_origin() {
-    Origin& origin = x_.warp->origin;
-    if (origin.known || i_.unit == Unit::warp) return;
+    if (x_.warp->origin.known || i_.unit == Unit::warp) return;
     for (std::uint32_t k = 0; k < i_.count; ++k) {
       const Operand& o = first_undefined(o_[k]);
       if (o.written || o.kind != Operand::Kind::reg || !undefined_in(o)) continue;
-      const Mask bad = undefined_lanes(x_, place(program_, o), register_width(program_, o)) & m_;
-      origin = {true, x_.pc, static_cast<std::uint32_t>(__builtin_ctz(bad)), o.index};
-      origin.region = of_register;
-      if (const auto before = last_before(*x_.warp, x_.pc)) origin.offset |= come_from(*before);
+      note_origin_of(o, undefined_lanes(x_, place(program_, o), register_width(program_, o)) & m_);
       return;
     }
+  }
+  void note_origin_of(const Operand& o, Mask bad) {
+    Origin& origin = x_.warp->origin;
+    if (origin.known) return;
+    origin = {true, x_.pc, static_cast<std::uint32_t>(__builtin_ctz(bad)), o.index};
+    origin.region = of_register;
+    if (const auto before = last_before(*x_.warp, x_.pc)) origin.offset |= come_from(*before);
   }
 
   bool undefined_in(const Operand& o) const {
@@ -267,10 +270,9 @@ class Careful {
       const Mask bad =
           undefined_lanes(x_, place(program_, o_[k]), register_width(program_, o_[k])) & m_;
       if (!bad) continue;
-      const std::string& name = program_.name_of_register(o_[k].index);
-      if (only_reads() && reads_inside(o_[k], bad)) return load_anything(bad, name);
+      if (only_reads() && reads_inside(o_[k], bad)) return load_anything(o_[k], bad);
       return fault(bad, "undefined_address", "the address of this access is undefined",
-                   "a defined address", name);
+                   "a defined address", program_.name_of_register(o_[k].index));
     }
     const bool sized = i_.op == Op::cp || i_.op == Op::tex || i_.op == Op::suld ||
                        i_.op == Op::sust || i_.modifiers.has(ptx::Field::bulk);
@@ -281,10 +283,10 @@ class Careful {
     return c_.run(x_, c_, m_);
   }
 
-  // A load that tells no order, nor reads what another CTA holds.
+  // A load that tells no order.
   bool only_reads() const {
     return i_.op == Op::ld && !i_.modifiers.has(ptx::Field::order) &&
-           !i_.modifiers.has(ptx::Field::mmio) && !i_.modifiers.reaches_cluster();
+           !i_.modifiers.has(ptx::Field::mmio);
   }
   bool reads_inside(const Operand& o, Mask bad) const {
     const std::uint32_t bytes = static_cast<std::uint32_t>(c_.width) * c_.count;
@@ -296,18 +298,23 @@ class Careful {
     }
     return true;
   }
-  Flow load_anything(Mask bad, const std::string& address) {
+  // Where such a lane reads is chance: nobody is accused of it.
+  Flow load_anything(const Operand& from, Mask bad) {
+    note_origin_of(from, bad);
     x_.reports->note(x_, __builtin_ctz(bad), "undefined_load", x_.pc, [&] {
       Report r;
       r.sentence =
           "the address of this load is undefined; what it reads is as well, and used by nobody yet";
       r.expected = "a defined address";
-      r.found = address + origin_text(x_);
+      r.found = program_.name_of_register(from.index) + origin_text(x_);
       return r;
     });
-    define_results();
-    const Flow flow = c_.run(x_, c_, m_);
-    if (flow != Flow::next) return flow;
+    const Mask sure = m_ & ~bad;
+    if (sure) {
+      define_results();
+      const Flow flow = c_.run(x_, c_, sure);
+      if (flow != Flow::next) return flow;
+    }
     ptx::each_written(program_, i_, [&](std::uint32_t reg) {
       const ptx::Register& r = program_.registers[reg];
       undefine(x_, r.place, std::max(2, ptx::bytes_of(r.type)), bad);

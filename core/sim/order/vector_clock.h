@@ -45,7 +45,7 @@ class VectorClock {
   void join(const VectorClock& other, std::uint32_t block);
   void clear() { groups_.clear(); }
   bool empty() const { return groups_.empty(); }
-  std::uint64_t held() const;  // bytes: rows that others share are not counted
+  std::uint64_t held() const;  // bytes, about, of what is shared too
 
  private:
   // Few items, in one piece of memory with their count: copies share it until one of them writes.
