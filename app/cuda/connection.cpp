@@ -228,7 +228,11 @@ CUresult Question::ask() {
     if (!current_context()) return CUDA_ERROR_INVALID_CONTEXT;
     if (current_context()->destroyed) return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   }
-  if (is_forked()) return refuse_fork();
+  if (is_forked()) {
+    // What the runtime asks for as a process ends nobody has written.
+    const bool ends = call_ == Call::module_unload || call_ == Call::release;
+    return ends ? CUDA_ERROR_NOT_INITIALIZED : refuse_fork();
+  }
   if (!tells_host_nothing(call_)) let_in();
   const std::vector<EarlyUse> early = take_early_uses();
   const std::lock_guard lock(one_at_a_time);

@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <map>
+#include <new>
 #include <random>
 #include <utility>
 #include <vector>
@@ -15,6 +18,8 @@ namespace tilescope::sim {
 namespace {
 
 using u32 = std::uint32_t;
+
+std::atomic<std::uint64_t> bytes_taken = 0;  // by operator new, below
 
 struct Plain {
   std::map<std::pair<u32, u32>, u32> seen;
@@ -94,28 +99,43 @@ TEST_P(Clocks, AreWhatAMapIs) {
 }
 INSTANTIATE_TEST_SUITE_P(Blocks, Clocks, testing::Values(2, 5, 63, 70, 300));
 
-// n CTAs that use one atomic: the clock of each has a row for each CTA before it, and what all of
-// them hold together grows by little more than the CTAs do.
+// n CTAs that use one atomic: the clock of each has a row for each CTA before it, and what is taken
+// from the heap for all of them grows by little more than the CTAs do.
 TEST(Clock, OfAllWhoUseOneAtomicIsShared) {
-  const auto held = [](u32 blocks) {
+  const auto taken = [](u32 blocks) {
     VectorClock place;
     std::vector<VectorClock> warps(blocks);
-    std::uint64_t out = 0;
+    const std::uint64_t before = bytes_taken;
     for (u32 b = 0; b < blocks; ++b) {
       warps[b].see({b, 0}, 1);
       warps[b].join(place);
       place.join(warps[b]);
     }
+    const std::uint64_t out = bytes_taken - before;
     for (u32 b = 0; b < blocks; ++b) {
       EXPECT_EQ(warps[b].of({b / 2, 0}), 1u);
       EXPECT_EQ(warps[b].of({b, 0}), 1u);
       EXPECT_EQ(warps[b].of({b + 1, 0}), 0u);
-      out += warps[b].held();
     }
     return out;
   };
-  EXPECT_LT(held(4096), 4096 * 64 * 24);  // a row each would be 4096 * 4096 / 2 * 16
+  const std::uint64_t some = taken(512), many = taken(4096);
+  EXPECT_GT(some, 512 * 16u);
+  EXPECT_LT(many, 8 * some * 3);          // by 64 where each has rows of its own
+  EXPECT_LT(many, 4096 * 4096 / 4 * 16);  // which are twice that alone
 }
 
 }  // namespace
 }  // namespace tilescope::sim
+
+void* operator new(std::size_t bytes) {
+  tilescope::sim::bytes_taken += bytes;
+  if (void* const out = std::malloc(bytes)) return out;
+  throw std::bad_alloc();
+}
+void operator delete(void* at) noexcept {
+  std::free(at);
+}
+void operator delete(void* at, std::size_t) noexcept {
+  std::free(at);
+}

@@ -41,6 +41,11 @@ void VectorClock::join(Epochs& mine, const Epochs& other, bool shares) {
 
 void VectorClock::join(Group& mine, const Group& other, bool shares) {
   if (mine.rows.is(other.rows)) return;
+  if (mine.present == other.present && mine.rows.size() <= few && mine.rows.alone()) {
+    Epochs* const rows = mine.rows.own(0);
+    for (u32 i = 0; i < mine.rows.size(); ++i) join(rows[i], other.rows[i], shares);
+    return;
+  }
   const u64 fresh = other.present & ~mine.present;
   u64 newer = 0;                                      // rows in which the other has seen more
   bool ahead = (mine.present & ~other.present) != 0;  // this one has seen what the other has not
@@ -79,6 +84,7 @@ void VectorClock::join(Group& mine, const Group& other, bool shares) {
 // ---- clocks
 
 std::vector<VectorClock::Group>::iterator VectorClock::at(u32 number) {
+  if (groups_.size() == 1) return groups_.begin() + (groups_.front().number < number);
   return std::lower_bound(groups_.begin(), groups_.end(), number,
                           [](const Group& g, u32 n) { return g.number < n; });
 }
@@ -110,6 +116,10 @@ void VectorClock::join(const VectorClock& other) {
   if (groups_.empty()) {
     groups_ = other.groups_;
     return;
+  }
+  if (groups_.size() == 1 && other.groups_.size() == 1 &&
+      groups_.front().number == other.groups_.front().number) {
+    return join(groups_.front(), other.groups_.front(), other.groups_.front().rows.size() > few);
   }
   // Its own row a warp writes at each of its releases: to share that costs more than it saves where
   // there are few others.
