@@ -54,7 +54,7 @@ TEST_P(Clocks, AreWhatAMapIs) {
   std::vector<VectorClock> clocks(many);
   std::vector<Plain> plain(many);
   u32 longest = 0;
-  for (int step = 0; step < 20000; ++step) {
+  for (int step = 0; step < 8000; ++step) {
     const u32 a = any(many), b = any(many), block = any(blocks), slot = any(slots);
     switch (any(10)) {
       case 0:
