@@ -349,17 +349,17 @@ DriverResult ExecCalls::printed(wire::Reader&, CallAnswer& answer) {
 }
 
 DriverResult ExecCalls::host_early(wire::Reader& in, CallAnswer&) {
-  enum : std::uint8_t { launched, copied_out, copied_in };  // app/cuda/guard.h
   SimulatedDevice::EarlyHost use;
   use.address = in.get<std::uint64_t>();
-  const auto work = in.get<std::uint8_t>();
+  const auto work = static_cast<wire::Work>(in.get<std::uint8_t>());
   const auto number = in.get<std::uint64_t>();
   use.writes = in.get<bool>();
   use.where = in.text();
-  if (in.failed() || work > copied_in) return DriverResult::invalid_value;
-  use.work_reads = work == copied_in;
+  if (in.failed() || work >= wire::Work::count) return DriverResult::invalid_value;
+  use.work_reads = work == wire::Work::copy_in;
   use.work = use.work_reads ? "a copy from the host" : "a copy to the host";
-  if (work == launched) use.work = fmt::format("{} (launch {})", launched_[number], number);
+  if (work == wire::Work::launch)
+    use.work = fmt::format("{} (launch {})", launched_[number], number);
   device_.host_was_early(use);
   return DriverResult::success;
 }

@@ -64,7 +64,7 @@ CUresult copy_in(const Rows& to, const Rows& from, std::uint64_t stream, bool wa
   }
   const CUresult result = question.ask();
   print(question.results().text());
-  if (!result && !waits) guard_host(from, Work::copy_in);
+  if (!result && !waits) guard_host(from, Work::Kind::copy_in);
   return result;
 }
 
@@ -80,7 +80,7 @@ CUresult copy_out(const Rows& to, const Rows& from, std::uint64_t stream, bool w
     done += to.bytes;
   });
   print(question.results().text());
-  if (!waits) guard_host(to, Work::copy_out);
+  if (!waits) guard_host(to, Work::Kind::copy_out);
   return CUDA_SUCCESS;
 }
 

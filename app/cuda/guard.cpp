@@ -238,7 +238,7 @@ void guard(std::uint64_t begin, std::uint64_t end, Work work) {
   place->begin = first, place->end = last, place->work = work;
   ++closed_ranges;
   place->state = State::closed;
-  const int how = work.kind == Work::copy_in ? PROT_READ : PROT_NONE;
+  const int how = work.kind == Work::Kind::copy_in ? PROT_READ : PROT_NONE;
   if (::mprotect(reinterpret_cast<void*>(first), last - first, how)) open(*place);
 }
 

@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "app/cuda/wire.h"
+
 namespace tilescope::standin {
 
 // From now on a program that reads memory of the device as if it were its own is told so before it
@@ -22,8 +24,8 @@ namespace tilescope::standin {
 void watch_for_faults();
 
 struct Work {
-  enum Kind : std::uint8_t { launch, copy_out, copy_in };
-  Kind kind = launch;
+  using Kind = wire::Work;
+  Kind kind = Kind::launch;
   std::uint64_t number = 0;  // of a launch
 };
 

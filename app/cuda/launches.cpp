@@ -54,7 +54,7 @@ CUresult KernelWork::operator()(CUstream stream) const {
   const auto number = in.get<std::uint64_t>();
   for (auto left = in.get<std::uint32_t>(); left && !launches_wait(); --left) {
     const auto begin = in.get<std::uint64_t>();
-    guard(begin, in.get<std::uint64_t>(), {Work::launch, number});
+    guard(begin, in.get<std::uint64_t>(), {Work::Kind::launch, number});
   }
   return CUDA_SUCCESS;
 }

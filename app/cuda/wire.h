@@ -62,8 +62,8 @@ enum class Call : std::uint32_t {
   synchronize,       // stream u64 (all: ~0) -> printed text
   printed,           // -> printed text
   host_runs,         // stream u64 -> printed text: a host function begins, behind what it was given
-  host_early,  // address u64, work u8 and launch u64 (app/cuda/guard.h), writes u8, where text ->
-               // nothing: the host was there before it had waited for that work
+  host_early,        // address u64, Work u8, of a launch its number u64, writes u8, where text ->
+                     // nothing: the host was there before it had waited for that work
 
   // ---- modules ----
   module_load,       // name, is the context's u8, count u32, images (bytes: PTX, a fat binary)
@@ -134,6 +134,9 @@ enum class Call : std::uint32_t {
   texture_find,     // handle u64, is a surface u8 -> Texture
   count
 };
+
+// host_early: what the host had not waited for.
+enum class Work : std::uint8_t { launch, copy_out, copy_in, count };
 
 struct Head {
   std::uint32_t what = 0;  // Call, or CUresult

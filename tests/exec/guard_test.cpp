@@ -62,6 +62,17 @@ class Guard : public StandIn {
     EXPECT_EQ(call("cuStreamCreate", &out, 1u), CUDA_SUCCESS);
     return out;
   }
+  // Writes two pages and then, for the host, the flag.
+  void tell(CUdeviceptr data, CUdeviceptr flag) {
+    CUmodule module = nullptr;
+    CUfunction tells = nullptr;
+    ASSERT_EQ(call("cuModuleLoadData", &module, static_cast<const void*>(tells_ptx)), CUDA_SUCCESS);
+    ASSERT_EQ(call("cuModuleGetFunction", &tells, module, "tells"), CUDA_SUCCESS);
+    void* each[] = {&data, &flag};
+    EXPECT_EQ(call("cuLaunchKernel", tells, 1u, 1u, 1u, 1024u, 1u, 1u, 0u, CUstream{},
+                   static_cast<void**>(each), static_cast<void**>(nullptr)),
+              CUDA_SUCCESS);
+  }
   // How often the host was too early, once it has waited.
   std::size_t early() {
     EXPECT_EQ(call("cuCtxSynchronize"), CUDA_SUCCESS);
@@ -162,16 +173,9 @@ TEST_F(Guard, APageThatIsNotAllWrittenIsNobodys) {
 }
 
 TEST_F(Guard, WhoTellsTheHostByMemoryMayBeRead) {
-  CUmodule module = nullptr;
-  CUfunction tells = nullptr;
-  ASSERT_EQ(call("cuModuleLoadData", &module, static_cast<const void*>(tells_ptx)), CUDA_SUCCESS);
-  ASSERT_EQ(call("cuModuleGetFunction", &tells, module, "tells"), CUDA_SUCCESS);
   int* const words = managed();
-  CUdeviceptr data = at(words), flag = at(pinned());
-  void* each[] = {&data, &flag};
-  EXPECT_EQ(call("cuLaunchKernel", tells, 1u, 1u, 1u, 1024u, 1u, 1u, 0u, CUstream{},
-                 static_cast<void**>(each), static_cast<void**>(nullptr)),
-            CUDA_SUCCESS);
+  const CUdeviceptr flag = at(pinned());
+  tell(at(words), flag);
   EXPECT_EQ(*reinterpret_cast<volatile int*>(flag), 1);
   EXPECT_EQ(words[2047], 5);
   EXPECT_EQ(early(), 0u);
@@ -233,18 +237,11 @@ TEST_F(Guard, WhatIsNotPinnedMayBeUsedAtOnce) {
 
 // A launch that tells the host tells it of what its stream has done before, too.
 TEST_F(Guard, ALaterLaunchMayTellTheHost) {
-  CUmodule module = nullptr;
-  CUfunction tells = nullptr;
-  ASSERT_EQ(call("cuModuleLoadData", &module, static_cast<const void*>(tells_ptx)), CUDA_SUCCESS);
-  ASSERT_EQ(call("cuModuleGetFunction", &tells, module, "tells"), CUDA_SUCCESS);
   int* const words = managed();
   EXPECT_EQ(launch(at(words), count, 1), CUDA_SUCCESS);
-  CUdeviceptr data = StandIn::words(count), flag = at(pinned());
+  const CUdeviceptr data = StandIn::words(count), flag = at(pinned());
   EXPECT_EQ(launch(at(words), count, 1), CUDA_SUCCESS);
-  void* each[] = {&data, &flag};
-  EXPECT_EQ(call("cuLaunchKernel", tells, 1u, 1u, 1u, 1024u, 1u, 1u, 0u, CUstream{},
-                 static_cast<void**>(each), static_cast<void**>(nullptr)),
-            CUDA_SUCCESS);
+  tell(data, flag);
   EXPECT_EQ(words[9], 2);
   EXPECT_EQ(early(), 0u);
 }
