@@ -280,16 +280,20 @@ TEST_F(Guard, EachLaunchIsNamedForWhatItWrote) {
 // Beside what a launch has written the host's bytes stay as they are.
 TEST_F(Guard, WhatTheHostWritesBesideALaunchStays) {
   int* const words = managed();
-  std::atomic<bool> stop = false;
-  std::atomic<int> counted = 0;
-  std::thread counter([&] {
-    while (!stop) reinterpret_cast<volatile int*>(words)[1000] = ++counted;
+  std::atomic<bool> done = false;
+  std::thread other([&] {
+    for (int i = 64; i < 1024; ++i) {
+      reinterpret_cast<volatile int*>(words)[i] = i;
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+    done = true;
   });
-  for (int i = 0; i < 20; ++i) EXPECT_EQ(launch(at(words), 64, 1), CUDA_SUCCESS);
-  stop = true;
-  counter.join();
-  EXPECT_EQ(words[1000], counted);
-  EXPECT_EQ(words[63], 20);
+  int launches = 0;
+  for (; !done; ++launches) EXPECT_EQ(launch(at(words), 64, 1), CUDA_SUCCESS);
+  other.join();
+  for (int i = 64; i < 1024; ++i) EXPECT_EQ(words[i], i);
+  EXPECT_EQ(words[63], launches);
+  EXPECT_GT(launches, 4);
   EXPECT_EQ(early(), 0u);
 }
 
@@ -350,6 +354,8 @@ TEST_F(OwnHandler, HasItsFaultsAndTheHostsAreTold) {
   EXPECT_EQ(handled_, 1);
   EXPECT_EQ(early(), 1u);
   EXPECT_EQ(handled_, 1);
+  EXPECT_EQ(launch(at(words), count, 3), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuCtxSynchronize"), CUDA_SUCCESS);
   struct sigaction now {};
   ASSERT_EQ(::sigaction(SIGSEGV, nullptr, &now), 0);
   EXPECT_EQ(now.sa_sigaction, open) << "nothing is guarded";
