@@ -160,6 +160,7 @@ void ExecCalls::put_written(const Function& function, wire::Writer& out) {
 DriverResult ExecCalls::allocate(wire::Reader& in, CallAnswer& answer) {
   const auto bytes = in.get<std::uint64_t>(), at = in.get<std::uint64_t>();
   const auto on = stream(in.get<std::uint64_t>());
+  const auto turn = in.get<wire::Turn>();
   if (!on) return DriverResult::invalid_handle;
   if (bytes == 0) return DriverResult::invalid_value;
   sim::DeviceMemory& memory = device_.memory();
@@ -180,6 +181,10 @@ DriverResult ExecCalls::allocate(wire::Reader& in, CallAnswer& answer) {
   if (!address) return no_room(bytes);
   memory.find(*address)->about = "device memory";
   owners_[*address] = context_;
+  if (turn == wire::Turn::of_stream) {
+    order(*on);
+    device_.change(*on, SimulatedDevice::allocation, *address, bytes);
+  }
   answer.out.put(*address);
   return DriverResult::success;
 }
@@ -219,8 +224,16 @@ DriverResult ExecCalls::allocate_host(wire::Reader& in, CallAnswer& answer) {
 
 DriverResult ExecCalls::release(wire::Reader& in, CallAnswer&) {
   const auto address = in.get<std::uint64_t>();
-  in.get<std::uint64_t>();
-  if (in.get<bool>()) device_.order().host_waited_for_all();
+  const auto on = stream(in.get<std::uint64_t>());
+  const auto turn = in.get<wire::Turn>();
+  if (turn == wire::Turn::waits) device_.order().host_waited_for_all();
+  if (turn == wire::Turn::of_stream && on) {
+    const sim::Region* const region = device_.memory().find(address);
+    order(*on);
+    if (region && region->base() == address) {
+      device_.change(*on, SimulatedDevice::release, address, region->size());
+    }
+  }
   if (mapped_.count(address)) return DriverResult::invalid_value;  // it is unmapped
   shared_.erase(address);
   owners_.erase(address);

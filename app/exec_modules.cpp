@@ -344,11 +344,24 @@ DriverResult ExecCalls::clusters(wire::Reader& in, CallAnswer& answer) {
   const auto shape = in.get<Shape>();
   const auto threads = in.get<std::uint32_t>();
   const auto dynamic = in.get<std::uint64_t>();
+  const bool is_launch = in.get<std::uint8_t>() != 0;
+  const auto grid = in.get<Shape>();
   if (!f) return DriverResult::invalid_handle;
   const auto largest = static_cast<std::int32_t>(largest_cluster(*f));
   const std::uint64_t size = std::uint64_t{shape.of[0]} * shape.of[1] * shape.of[2];
   const int blocks = blocks_of_sm(*f, threads, dynamic, registers_of(*f));
   const std::uint64_t all = static_cast<std::uint64_t>(blocks) * device_.description().processors;
+  if (is_launch) {
+    SimulatedDevice::Request request;
+    request.cluster = Dim3{shape.of[0], shape.of[1], shape.of[2]};
+    request.grid = Dim3{grid.of[0], grid.of[1], grid.of[2]};
+    if (size == 0) return DriverResult::invalid_value;
+    if (const std::string wrong = wrong_cluster(*f, request); !wrong.empty()) {
+      terminal_.say(
+          fmt::format("tilescope: no cluster of {} is active: {}", f->entry->name, wrong));
+      return DriverResult::invalid_cluster_size;
+    }
+  }
   answer.out.put(blocks ? largest : 0);
   answer.out.put(static_cast<std::int32_t>(
       size == 0 || size > static_cast<std::uint64_t>(largest) ? 0 : all / size));

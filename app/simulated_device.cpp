@@ -433,6 +433,14 @@ void SimulatedDevice::keep(const std::vector<Report>& reports) {
   if (!told.empty()) terminal_.say(text_of_reports(told, options_.telling.verbose));
 }
 
+namespace {
+const char* verb(std::string_view work, bool writes) {
+  if (work == SimulatedDevice::allocation) return "allocates";
+  if (work == SimulatedDevice::release) return "gives back";
+  return writes ? "writes" : "reads";
+}
+}  // namespace
+
 std::vector<Report> SimulatedDevice::races(std::uint64_t stream, const std::string& what,
                                            std::string_view kernel, sim::AccessLog accesses,
                                            const sim::Machine* machine, sim::WorkOrder::Kind sort) {
@@ -460,9 +468,9 @@ std::vector<Report> SimulatedDevice::races(std::uint64_t stream, const std::stri
     r.site.kernel = kernel;
     r.sentence = fmt::format(
         "{} {} {}{}, and {} {} it, and nothing orders the two: {}", what,
-        race.meeting.writes ? "writes" : "reads", place,
+        verb(what, race.meeting.writes), place,
         race.early ? " before it has executed griddepcontrol.wait" : "", race.earlier.name,
-        race.meeting.other_writes ? "writes" : "reads",
+        verb(race.earlier.name, race.meeting.other_writes),
         race.early ? "it may begin before that one has ended" : "neither waits for the other");
     say_order(stream, race, r);
     // However often a loop launches them.
@@ -503,6 +511,16 @@ void SimulatedDevice::say_order(std::uint64_t stream, const sim::WorkOrder::Race
 void SimulatedDevice::use(std::uint64_t stream, std::string what, std::uint64_t address,
                           std::uint64_t bytes, bool writes) {
   if (writes) samples_.host_writes(memory_, address, bytes);
+  note_use(stream, what, address, bytes, writes);
+}
+
+void SimulatedDevice::change(std::uint64_t stream, const char* what, std::uint64_t address,
+                             std::uint64_t bytes) {
+  note_use(stream, what, address, bytes, true);
+}
+
+void SimulatedDevice::note_use(std::uint64_t stream, const std::string& what, std::uint64_t address,
+                               std::uint64_t bytes, bool writes) {
   if (!order_.has_streams() || bytes == 0) return;
   sim::AccessLog accesses;
   accesses.add(writes ? sim::AccessLog::How::write : sim::AccessLog::How::read, address,

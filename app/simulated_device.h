@@ -129,6 +129,10 @@ class SimulatedDevice {
   void use(std::uint64_t stream, std::string what, std::uint64_t address, std::uint64_t bytes,
            bool writes);
 
+  // Memory is allocated or given back in the turn of a stream.
+  static constexpr const char *allocation = "cudaMallocAsync", *release = "cudaFreeAsync";
+  void change(std::uint64_t stream, const char* what, std::uint64_t address, std::uint64_t bytes);
+
   // The host gets these bytes: a hazard where a kernel has made one of them of what nobody had
   // written.
   void hand_over(std::uint64_t address, std::uint64_t bytes);
@@ -198,6 +202,8 @@ class SimulatedDevice {
   void keep(const std::vector<Report>& reports);
   void note_made_of_nothing(const sim::Machine& machine);
   void note_undefined(std::uint64_t begin, std::uint64_t end, const Site& site);
+  void note_use(std::uint64_t stream, const std::string& what, std::uint64_t address,
+                std::uint64_t bytes, bool writes);
   // What a work of a stream has in no order with others: a hazard. `machine`: of a launch.
   std::vector<Report> races(std::uint64_t stream, const std::string& what, std::string_view kernel,
                             sim::AccessLog accesses, const sim::Machine* machine,

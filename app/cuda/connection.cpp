@@ -16,6 +16,11 @@
 #include "app/cuda/guard.h"
 
 namespace tilescope::standin {
+
+void say(const char* sentence) {
+  std::fprintf(stderr, "tilescope: %s\n", sentence);
+}
+
 namespace {
 
 std::mutex one_at_a_time;
@@ -77,10 +82,6 @@ CUresult exchange(Call call, std::string_view operands, std::string& answer, int
   answer.resize(head.bytes);
   if (!receive_all(answer.data(), answer.size(), file)) return CUDA_ERROR_DEINITIALIZED;
   return static_cast<CUresult>(head.what);
-}
-
-void say(const char* sentence) {
-  std::fprintf(stderr, "tilescope: %s\n", sentence);
 }
 
 CUresult open_socket() {

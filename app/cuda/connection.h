@@ -14,6 +14,9 @@ namespace tilescope::standin {
 
 using wire::Call;
 
+// To stderr.
+void say(const char* sentence);
+
 // Connects where nobody has, as cuInit does. A program that was forked from one that had connected
 // is not the one that `tilescope` knows: it is told so, as CUDA tells it (CUDA C++ Programming
 // Guide, "Multi-process": a context does not survive a fork).

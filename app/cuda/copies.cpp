@@ -285,6 +285,7 @@ CUresult box(const CUDA_MEMCPY3D& how, const CopySide& side, Rows& out) {
   }
   const bool copies = out.bytes && out.rows && out.planes;
   if (copies && !begin) return CUDA_ERROR_INVALID_VALUE;
+  if (copies && side.type == memory_device && !is_devices(begin)) return CUDA_ERROR_INVALID_VALUE;
   out.address = begin + side.x + side.y * out.pitch + side.z * out.plane_pitch;
   return out.pitch >= out.bytes ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }

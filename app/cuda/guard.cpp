@@ -194,6 +194,8 @@ bool trusts_host() {
   return trusts;
 }
 
+std::atomic<std::uint64_t> times_waited = 0;
+
 // Of what the process has that guards; one that was forked from it is left alone.
 bool has_any() {
   return closed_ranges != 0 && guarding_process == ::getpid();
@@ -242,7 +244,12 @@ void guard(std::uint64_t begin, std::uint64_t end, Work work) {
   if (::mprotect(reinterpret_cast<void*>(first), last - first, how)) open(*place);
 }
 
+std::uint64_t waits() {
+  return times_waited;
+}
+
 void let_in() {
+  ++times_waited;
   if (!has_any()) return;
   const std::lock_guard lock(guard_mutex);
   for (Guarded& g : guarded) {

@@ -32,8 +32,9 @@ struct Work {
 // The whole pages of [begin, end), or to the end of what was allocated. What is copied from there
 // (copy_in) stays as it is, and may be read.
 void guard(std::uint64_t begin, std::uint64_t end, Work work);
-// The host has waited, or somebody has for it.
+// The host has waited, or somebody has for it; how often.
 void let_in();
+std::uint64_t waits();
 void let_in(std::uint64_t begin, std::uint64_t end);  // here alone
 // With CUDA_LAUNCH_BLOCKING a launch comes back when it is over (CUDA C++ Programming Guide,
 // "Environment Variables").

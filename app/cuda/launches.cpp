@@ -196,7 +196,8 @@ TILESCOPE_CUDA cuOccupancyMaxActiveClusters(int* clusters, CUfunction function,
   question.with(number_of(function)).with(cluster);
   question.with(config->block[0] * config->block[1] * config->block[2]);
   int largest = 0;
-  return question.with(std::uint64_t{config->sharedMemBytes}).ask(&largest, clusters);
+  question.with(std::uint64_t{config->sharedMemBytes}).with(std::uint8_t{1});
+  return question.with(config->grid).ask(&largest, clusters);
 }
 TILESCOPE_CUDA cuOccupancyMaxPotentialClusterSize(int* largest, CUfunction function,
                                                   const CUlaunchConfig* config) {
@@ -206,7 +207,8 @@ TILESCOPE_CUDA cuOccupancyMaxPotentialClusterSize(int* largest, CUfunction funct
   question.with(number_of(function)).with(cluster);
   question.with(config->block[0] * config->block[1] * config->block[2]);
   int active = 0;
-  return question.with(std::uint64_t{config->sharedMemBytes}).ask(largest, &active);
+  question.with(std::uint64_t{config->sharedMemBytes}).with(std::uint8_t{0});
+  return question.with(config->grid).ask(largest, &active);
 }
 
 // All that came before has been done.

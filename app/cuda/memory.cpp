@@ -41,11 +41,30 @@ bool forget(std::uint64_t address, bool kept) {
   return true;
 }
 
-// What nodes of graphs have allocated and nobody has given back yet, by address.
+// What nodes of graphs have allocated and nobody has given back yet, by address; and what a driver
+// says of it (an H200, CUDA 13.0): it has memory for them in pieces of 32 MiB, which count as used
+// and as reserved, given back or not, until it is trimmed.
 struct GraphMemory {
   std::map<std::uint64_t, std::uint64_t> there;
-  std::uint64_t used = 0, most = 0;               // bytes
-  std::uint64_t reserved = 0, reserved_most = 0;  // kept for later launches, until it is trimmed
+  std::uint64_t live = 0;                                  // bytes
+  std::uint64_t held = 0, most = 0, most_of_reserved = 0;  // bytes
+
+  std::uint64_t needed() const {
+    constexpr std::uint64_t piece = std::uint64_t{32} << 20;
+    return (live + piece - 1) / piece * piece;
+  }
+  void add(std::uint64_t address, std::uint64_t bytes) {
+    there[address] = bytes;
+    live += bytes;
+    held = std::max(held, needed());
+    most = std::max(most, held), most_of_reserved = std::max(most_of_reserved, held);
+  }
+  void remove(std::uint64_t address) {
+    const auto found = there.find(address);
+    if (found == there.end()) return;
+    live -= found->second;
+    there.erase(found);
+  }
 };
 std::mutex graph_memory_mutex;
 GraphMemory& graph_memory() {
@@ -53,7 +72,8 @@ GraphMemory& graph_memory() {
   return *all;
 }
 
-CUresult release(std::uint64_t address, CUstream stream, bool waits) {
+CUresult release(std::uint64_t address, CUstream stream, wire::Turn turn) {
+  const bool waits = turn == wire::Turn::waits;
   if (waits) {
     if (catch_up_all() == CUDA_ERROR_NOT_PERMITTED) return CUDA_ERROR_NOT_PERMITTED;
   }
@@ -62,14 +82,9 @@ CUresult release(std::uint64_t address, CUstream stream, bool waits) {
   gave_to_pool(address);
   {
     const std::lock_guard lock(graph_memory_mutex);
-    GraphMemory& memory = graph_memory();
-    const auto found = memory.there.find(address);
-    if (found != memory.there.end()) {
-      memory.used -= found->second;
-      memory.there.erase(found);
-    }
+    graph_memory().remove(address);
   }
-  return Question(Call::release).with(address).with(number_of(stream)).with(waits).ask();
+  return Question(Call::release).with(address).with(number_of(stream)).with(turn).ask();
 }
 
 // Memory in a file that `tilescope` shares: at its own address on the device, or in the place of
@@ -101,7 +116,7 @@ CUresult share(std::uint64_t& address, std::uint64_t bytes, std::uint64_t at, bo
   }
   if (file >= 0) ::close(file);
   if (!good) {
-    release(address, nullptr, false);
+    release(address, nullptr, wire::Turn::none);
     return CUDA_ERROR_OUT_OF_MEMORY;
   }
   const std::lock_guard lock(blocks_mutex);
@@ -144,11 +159,13 @@ bool is_on_device(std::uint64_t address) {
 // ---- to have and to give back -------------------------------------------------------------------
 
 namespace {
-CUresult allocate(CUdeviceptr* address, std::uint64_t bytes, CUstream stream) {
+CUresult allocate(CUdeviceptr* address, std::uint64_t bytes, CUstream stream,
+                  wire::Turn turn = wire::Turn::none) {
   return Question(Call::allocate)
       .with(bytes)
       .with(std::uint64_t{0})
       .with(number_of(stream))
+      .with(turn)
       .ask(address);
 }
 }  // namespace
@@ -156,7 +173,7 @@ CUresult allocate(CUdeviceptr* address, std::uint64_t bytes, CUstream stream) {
 // Addresses are never given out twice: one that was given back is free for a node.
 CUresult address_for(std::uint64_t bytes, CUdeviceptr& address) {
   if (const CUresult wrong = allocate(&address, bytes, nullptr)) return wrong;
-  return release(address, nullptr, false);
+  return release(address, nullptr, wire::Turn::none);
 }
 CUresult allocate_there(const AllocationNode& node, CUstream stream) {
   std::uint64_t address = 0;
@@ -164,19 +181,15 @@ CUresult allocate_there(const AllocationNode& node, CUstream stream) {
                               .with(node.bytes)
                               .with(std::uint64_t{node.address})
                               .with(number_of(stream))
+                              .with(wire::Turn::of_stream)
                               .ask(&address);
   if (result) return result;
   const std::lock_guard lock(graph_memory_mutex);
-  GraphMemory& memory = graph_memory();
-  memory.there[address] = node.bytes;
-  memory.used += node.bytes;
-  memory.most = std::max(memory.most, memory.used);
-  memory.reserved = std::max(memory.reserved, memory.used);
-  memory.reserved_most = std::max(memory.reserved_most, memory.reserved);
+  graph_memory().add(address, node.bytes);
   return CUDA_SUCCESS;
 }
 CUresult release_now(const ReleaseNode& node, CUstream stream) {
-  return release(node.address, stream, false);
+  return release(node.address, stream, wire::Turn::of_stream);
 }
 
 // CUgraphMem_attribute, from 0: used now and at most, reserved now and at most.
@@ -185,11 +198,11 @@ TILESCOPE_CUDA cuDeviceGetGraphMemAttribute(CUdevice device, int which, void* va
   if (!value || which < 0 || which > 3) return CUDA_ERROR_INVALID_VALUE;
   const std::lock_guard lock(graph_memory_mutex);
   const GraphMemory& memory = graph_memory();
-  const std::uint64_t all[] = {memory.used, memory.most, memory.reserved, memory.reserved_most};
+  const std::uint64_t all[] = {memory.held, memory.most, memory.held, memory.most_of_reserved};
   std::memcpy(value, &all[which], sizeof all[which]);
   return CUDA_SUCCESS;
 }
-// The most can be set back to nothing, and nothing else be set.
+// The most can be set back, to what there is now, and nothing else be set.
 TILESCOPE_CUDA cuDeviceSetGraphMemAttribute(CUdevice device, int which, const void* value) {
   std::uint64_t asked = 0;
   if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
@@ -198,14 +211,13 @@ TILESCOPE_CUDA cuDeviceSetGraphMemAttribute(CUdevice device, int which, const vo
   if (asked) return CUDA_ERROR_INVALID_VALUE;
   const std::lock_guard lock(graph_memory_mutex);
   GraphMemory& memory = graph_memory();
-  if (which == 1) memory.most = memory.used;
-  if (which == 3) memory.reserved_most = memory.reserved;
+  (which == 1 ? memory.most : memory.most_of_reserved) = memory.held;
   return CUDA_SUCCESS;
 }
 TILESCOPE_CUDA cuDeviceGraphMemTrim(CUdevice device) {
   if (device != 0) return CUDA_ERROR_INVALID_DEVICE;
   const std::lock_guard lock(graph_memory_mutex);
-  graph_memory().reserved = graph_memory().used;
+  graph_memory().held = graph_memory().needed();
   return CUDA_SUCCESS;
 }
 
@@ -217,7 +229,8 @@ TILESCOPE_CUDA cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, 
   if (!is_captured(stream)) {
     if (const CUresult wrong = waits_for_captured(stream)) return wrong;
     if (!has_room(pool, bytes)) return CUDA_ERROR_OUT_OF_MEMORY;
-    if (const CUresult wrong = allocate(address, bytes, stream)) return wrong;
+    if (const CUresult wrong = allocate(address, bytes, stream, wire::Turn::of_stream))
+      return wrong;
     took_from_pool(pool, *address, bytes);
     return CUDA_SUCCESS;
   }
@@ -249,7 +262,7 @@ TILESCOPE_CUDA cuMemFree_v2(CUdeviceptr address) {
   const auto block = host_block(address);
   if (block && !block->managed) return CUDA_ERROR_INVALID_VALUE;
   if (const CUresult wrong = unsafe_in_captures()) return wrong;
-  return address ? release(address, nullptr, true) : CUDA_SUCCESS;
+  return address ? release(address, nullptr, wire::Turn::waits) : CUDA_SUCCESS;
 }
 TILESCOPE_CUDA cuMemGetAddressRange_v2(CUdeviceptr* begin, std::size_t* bytes,
                                        CUdeviceptr address) {
@@ -279,7 +292,7 @@ TILESCOPE_CUDA cuMemFreeHost(void* memory) {
   if (!memory) return CUDA_SUCCESS;
   const auto block = host_block(address_of(memory));
   if (!block || block->managed) return CUDA_ERROR_INVALID_VALUE;
-  return release(address_of(memory), nullptr, true);
+  return release(address_of(memory), nullptr, wire::Turn::waits);
 }
 TILESCOPE_CUDA cuMemHostGetDevicePointer_v2(CUdeviceptr* address, void* memory, unsigned flags) {
   if (!address || flags || !host_block(address_of(memory))) return CUDA_ERROR_INVALID_VALUE;
@@ -368,7 +381,7 @@ TILESCOPE_CUDA cuMemHostUnregister(void* memory) {
     at = block ? block->begin + block->bytes : at + page;
     if (!block || is_registered(block->begin, block->begin + block->bytes)) continue;
     forget(block->begin, true);
-    if (const CUresult result = release(block->begin, nullptr, true)) return result;
+    if (const CUresult result = release(block->begin, nullptr, wire::Turn::waits)) return result;
   }
   return CUDA_SUCCESS;
 }

@@ -80,7 +80,7 @@ void keep(Pool& pool, std::uint64_t most) {
 CUresult wrong_pool_place(const PoolPlace* at, int type) {
   if (!at || (type != type_pinned && type != type_managed)) return CUDA_ERROR_INVALID_VALUE;
   if (at->type <= invalid_location || at->type > last_location) return CUDA_ERROR_INVALID_VALUE;
-  return at->type == device_location && at->id ? CUDA_ERROR_INVALID_DEVICE : CUDA_SUCCESS;
+  return at->type == device_location && at->id ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
 }
 
 }  // namespace
@@ -164,7 +164,8 @@ TILESCOPE_CUDA cuMemGetMemPool(CUmemoryPool* pool, PoolPlace* at, int type) {
 TILESCOPE_CUDA cuMemSetMemPool(PoolPlace* at, int type, CUmemoryPool pool) {
   if (const CUresult wrong = wrong_pool_place(at, type)) return wrong;
   const std::lock_guard lock(pools().mutex);
-  if (!is_there_pool(pool)) return CUDA_ERROR_INVALID_VALUE;
+  const bool of_device = type == type_pinned && at->type == device_location;
+  if (!is_there_pool(pool) || pool->on_device != of_device) return CUDA_ERROR_INVALID_VALUE;
   pools().current[{type, at->type}] = pool;
   return CUDA_SUCCESS;
 }

@@ -6,11 +6,11 @@
 #include <atomic>
 #include <map>
 #include <mutex>
-#include <set>
 
 #include "app/cuda/connection.h"
 #include "app/cuda/contexts.h"
 #include "app/cuda/graphs.h"
+#include "app/cuda/guard.h"
 #include "app/cuda/host_work.h"
 #include "app/cuda/pools.h"
 
@@ -30,9 +30,22 @@ std::map<CUstream, Facts>& all_facts() {
   static auto* const all = new std::map<CUstream, Facts>;
   return *all;
 }
-std::set<CUevent>& recorded() {
-  static auto* const all = new std::set<CUevent>;
+// How often the host had waited as an event was recorded last (guard.h).
+std::map<CUevent, std::uint64_t>& recorded() {
+  static auto* const all = new std::map<CUevent, std::uint64_t>;
   return *all;
+}
+
+// An H200 answers cudaErrorNotReady where what comes before the event is not done yet; here it
+// always is. Told once.
+void tell_unwaited(CUevent event) {
+  static bool told = false;
+  const std::lock_guard lock(facts_mutex);
+  const auto found = recorded().find(event);
+  if (told || found == recorded().end() || found->second != waits() || launches_wait()) return;
+  told = true;
+  say("cudaEventElapsedTime is asked before the program has waited for the event "
+      "(cudaEventSynchronize): on a chip it may answer cudaErrorNotReady, and no time.");
 }
 
 bool is_default(CUstream stream) {
@@ -257,7 +270,7 @@ TILESCOPE_CUDA cuEventRecordWithFlags(CUevent event, CUstream stream, unsigned f
     result = record();
   }
   const std::lock_guard lock(facts_mutex);
-  if (result == CUDA_SUCCESS) recorded().insert(event);
+  if (result == CUDA_SUCCESS) recorded()[event] = waits();
   return result;
 }
 TILESCOPE_CUDA cuEventRecord(CUevent event, CUstream stream) {
@@ -281,6 +294,7 @@ TILESCOPE_CUDA cuEventQuery(CUevent event) {
 }
 TILESCOPE_CUDA cuEventElapsedTime(float* milliseconds, CUevent begin, CUevent end) {
   if (is_late(begin) || is_late(end)) return CUDA_ERROR_NOT_READY;
+  tell_unwaited(end);
   return Question(Call::event_elapsed)
       .with(number_of(begin))
       .with(number_of(end))

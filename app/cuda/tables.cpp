@@ -264,9 +264,9 @@ TILESCOPE_CUDA cuGetExportTable(const void** table, const CUuuid* id) {
       return CUDA_SUCCESS;
     }
   }
-  // Runtimes ask for tables that only some drivers have, and do without.
+  // Runtimes ask for tables that only some drivers have, and do without. The answer is an H200's.
   *table = nullptr;
-  return CUDA_ERROR_NOT_FOUND;
+  return CUDA_ERROR_INVALID_VALUE;
 }
 
 }  // namespace tilescope::standin

@@ -138,6 +138,10 @@ enum class Call : std::uint32_t {
 // host_early: what the host had not waited for.
 enum class Work : std::uint8_t { launch, copy_out, copy_in, count };
 
+// allocate, release: at once, when the turn of the stream comes, or when the host has waited for
+// all.
+enum class Turn : std::uint8_t { none, of_stream, waits };
+
 struct Head {
   std::uint32_t what = 0;  // Call, or CUresult
   std::uint32_t zero = 0;

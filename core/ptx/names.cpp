@@ -312,7 +312,7 @@ bool Decoder::declare_module() {
   const bool allocates = std::any_of(functions_.begin(), functions_.end(), [](const Reached& f) {
     return f.builtin == Builtin::allocate || f.builtin == Builtin::release;
   });
-  if (allocates && !place_drivers(heap_name, heap_bytes)) return false;
+  if (allocates && !place_drivers(heap_name, heap_bytes + heap_bytes / 8)) return false;
   const bool meets = std::any_of(mentioned.begin(), mentioned.end(), [](const auto& names) {
     return names.count("%envreg1") || names.count("%envreg2");
   });

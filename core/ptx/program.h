@@ -138,7 +138,8 @@ constexpr std::uint64_t function_step = 16;
 constexpr std::uint64_t frame_parameters = window_bytes;
 
 // What the driver keeps for a kernel lies in variables that its text does not name: the heap of
-// malloc (its size is CUDA's own: cudaLimitMallocHeapSize), and what the blocks of a grid meet at
+// malloc (its size is CUDA's own: cudaLimitMallocHeapSize; behind it a bit for each of its bytes,
+// core/sim/machine/heap.h), and what the blocks of a grid meet at
 // in grid.sync(), whose address cooperative groups find in %envreg1 (high) and %envreg2 (low).
 constexpr std::string_view heap_name = "%heap", grid_workspace_name = "%grid_workspace";
 constexpr std::uint64_t heap_bytes = std::uint64_t{8} << 20, grid_workspace_bytes = 256;

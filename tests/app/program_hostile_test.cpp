@@ -273,7 +273,7 @@ TEST_F(Hostile, CtrlCEndsWhateverIsBeingDone) {
     std::filesystem::remove(folder / name);
   }
   int interrupted = 0;
-  for (const double share : {0.1, 0.3, 0.5, 0.7, 0.9}) {
+  for (const double share : {0.1, 0.5, 0.8}) {
     const double before = used_by_children();
     double at = 0;
     const Ended ended = run_while(words, [&](int process) {
@@ -299,7 +299,7 @@ TEST_F(Hostile, CtrlCEndsWhateverIsBeingDone) {
     }
     ++interrupted;
   }
-  EXPECT_GE(interrupted, 3);
+  EXPECT_GE(interrupted, 2);
 }
 
 TEST_F(Hostile, MaxInstructionsEndsARun) {

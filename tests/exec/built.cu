@@ -1,4 +1,4 @@
-// Programs that nvcc builds, in one: those of the five answers*.cu, and one for each
+// Programs that nvcc builds, in one: those of the six answers*.cu, and one for each
 // of what a driver does with a program's images. `built WHICH`.
 #define main answers_main
 #include "answers.cu"
@@ -14,6 +14,9 @@
 #undef main
 #define main answers_layers_main
 #include "answers_layers.cu"
+#undef main
+#define main answers_rest_main
+#include "answers_rest.cu"
 #undef main
 
 // ---- of another file (built_part.cu), linked by nvcc --------------------------------------------
@@ -161,5 +164,6 @@ int main(int count, char** words) {
     if (what == each) return answers_contexts_main(count, words);
   }
   if (what.rfind("calls_of_", 0) == 0) return answers_calls_main(count, words);
+  if (what.rfind("rest_", 0) == 0) return answers_rest_main(count, words);
   return answers_main(count, words);
 }

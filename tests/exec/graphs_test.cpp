@@ -426,7 +426,7 @@ TEST_F(Graphs, MemoryOfAGraphIsThereFromNodeToNode) {
   EXPECT_EQ(run(keeps), CUDA_ERROR_INVALID_VALUE);
   std::uint64_t used = 0;
   EXPECT_EQ(call("cuDeviceGetGraphMemAttribute", 0, 0, static_cast<void*>(&used)), CUDA_SUCCESS);
-  EXPECT_EQ(used, 256u);
+  EXPECT_EQ(used, std::uint64_t{32} << 20);
   EXPECT_EQ(call("cuMemFree_v2", how.address), CUDA_SUCCESS);
   EXPECT_EQ(run(keeps), CUDA_SUCCESS);
   const Exec frees = instantiate(graph_, 1);  // AUTO_FREE_ON_LAUNCH

@@ -297,6 +297,31 @@ TEST_F(Guard, WhatTheHostWritesBesideALaunchStays) {
   EXPECT_EQ(early(), 0u);
 }
 
+// Whose time a chip may not know yet.
+TEST_F(Guard, WhoAsksForATimeBeforeItWaitsIsToldOnce) {
+  begin();
+  CUevent first = nullptr, last = nullptr;
+  ASSERT_EQ(call("cuEventCreate", &first, 0u), CUDA_SUCCESS);
+  ASSERT_EQ(call("cuEventCreate", &last, 0u), CUDA_SUCCESS);
+  const CUdeviceptr data = words(64);
+  const auto said = [&](bool waits) {
+    float milliseconds = 0;
+    EXPECT_EQ(call("cuEventRecord", first, CUstream{}), CUDA_SUCCESS);
+    EXPECT_EQ(launch(data, 64, 1), CUDA_SUCCESS);
+    EXPECT_EQ(call("cuEventRecord", last, CUstream{}), CUDA_SUCCESS);
+    if (waits) EXPECT_EQ(call("cuEventSynchronize", last), CUDA_SUCCESS);
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(call("cuEventElapsedTime", &milliseconds, first, last), CUDA_SUCCESS);
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_EQ(said(true), "");
+  const std::string early = said(false);
+  EXPECT_EQ(
+      early.rfind("tilescope: cudaEventElapsedTime is asked before the program has waited", 0), 0u)
+      << early;
+  EXPECT_EQ(said(false), "");
+}
+
 TEST_F(Guard, AThreadWithoutAContextMayWaitForAnEvent) {
   CUevent event = nullptr;
   ASSERT_EQ(call("cuEventCreate", &event, 0u), CUDA_SUCCESS);

@@ -91,6 +91,57 @@ TEST_F(Memory, APoolThatIsDestroyedIsNoneAnyMore) {
   EXPECT_EQ(call("cuMemGetDefaultMemPool", &now, &at, 0), CUDA_ERROR_INVALID_VALUE);
 }
 
+// Memory that a stream has allocated is there for another one behind an event, and until an event
+// behind its last use (CUDA C++ Programming Guide, "Stream Ordered Memory Allocator").
+TEST_F(Memory, OtherStreamsUseItBehindItsAllocationAndBeforeItsRelease) {
+  begin();
+  CUstream own = nullptr, other = nullptr;
+  CUevent event = nullptr;
+  ASSERT_EQ(call("cuStreamCreate", &own, 1u), CUDA_SUCCESS);
+  ASSERT_EQ(call("cuStreamCreate", &other, 1u), CUDA_SUCCESS);
+  ASSERT_EQ(call("cuEventCreate", &event, 2u), CUDA_SUCCESS);
+  const auto behind = [&](CUstream later, CUstream earlier) {
+    EXPECT_EQ(call("cuEventRecord", event, earlier), CUDA_SUCCESS);
+    EXPECT_EQ(call("cuStreamWaitEvent", later, event, 0u), CUDA_SUCCESS);
+  };
+  enum Order { nothing, events, a_host_that_waits };
+  const auto races = [&](Order allocation, Order release) {
+    const std::size_t before = told("stream_race");
+    CUdeviceptr data = 0;
+    EXPECT_EQ(call("cuMemAllocAsync", &data, std::size_t{256}, own), CUDA_SUCCESS);
+    if (allocation == events) behind(other, own);
+    if (allocation == a_host_that_waits) EXPECT_EQ(call("cuStreamSynchronize", own), CUDA_SUCCESS);
+    EXPECT_EQ(call("cuMemsetD32Async", data, 1u, std::size_t{64}, other), CUDA_SUCCESS);
+    EXPECT_EQ(launch(data, 64, 1, other), CUDA_SUCCESS);
+    if (release == events) behind(own, other);
+    if (release == a_host_that_waits) EXPECT_EQ(call("cuStreamSynchronize", other), CUDA_SUCCESS);
+    EXPECT_EQ(call("cuMemFreeAsync", data, own), CUDA_SUCCESS);
+    EXPECT_EQ(call("cuCtxSynchronize"), CUDA_SUCCESS);
+    return told("stream_race") - before;
+  };
+  EXPECT_EQ(races(events, events), 0u);
+  EXPECT_EQ(races(a_host_that_waits, a_host_that_waits), 0u);
+  EXPECT_GT(races(nothing, events), 0u);
+  const std::size_t first = device().reports().size();
+  EXPECT_GT(races(events, nothing), 0u);
+  ASSERT_GT(device().reports().size(), first);
+  const std::string& sentence = device().reports()[first].sentence;
+  EXPECT_EQ(sentence.rfind("cudaFreeAsync gives back byte 0 of buffer ", 0), 0u) << sentence;
+  EXPECT_NE(sentence.find(", and add (launch 4) reads it, and nothing orders the two"),
+            std::string::npos)
+      << sentence;
+  EXPECT_NE(device().reports()[first - 1].sentence.find("and cudaMallocAsync allocates it"),
+            std::string::npos)
+      << device().reports()[first - 1].sentence;
+  // One stream is in order with itself.
+  CUdeviceptr data = 0;
+  const std::size_t before = told("stream_race");
+  EXPECT_EQ(call("cuMemAllocAsync", &data, std::size_t{256}, own), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuMemsetD32Async", data, 1u, std::size_t{64}, own), CUDA_SUCCESS);
+  EXPECT_EQ(call("cuMemFreeAsync", data, own), CUDA_SUCCESS);
+  EXPECT_EQ(told("stream_race"), before);
+}
+
 TEST_F(Memory, AdviceIsKeptForWhomItIsAskedOf) {
   constexpr int read_mostly = 1, preferred = 2, accessed_by = 3, prefetched = 4;
   begin();

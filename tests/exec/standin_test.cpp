@@ -6,6 +6,11 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 
+#include <cctype>
+#include <fstream>
+#include <set>
+#include <sstream>
+
 #include "app/cuda/linked_texts.h"
 
 namespace tilescope {
@@ -398,6 +403,38 @@ TEST_F(StandIn, WhatIsNoQuestionEndsTheConnectionAlone) {
   EXPECT_EQ(::read(socket_file, &byte, 1), 0);  // closed
   ::close(socket_file);
   EXPECT_EQ(launch(words(10), 10, 1), CUDA_SUCCESS);
+}
+
+// Each function of app/cuda/calls.inc is called by a test of this folder, by its own name or, where
+// nvcc's runtime stands before it, by the runtime's (cudaMemcpy for cuMemcpy).
+TEST(Calls, EachIsAskedByATest) {
+  std::set<std::string> asked;
+  for (const auto& each : std::filesystem::directory_iterator(TILESCOPE_TESTS_DIR)) {
+    const auto ending = each.path().extension();
+    if (ending != ".cpp" && ending != ".cu" && ending != ".h") continue;
+    std::ifstream file(each.path());
+    std::ostringstream text;
+    text << file.rdbuf();
+    std::string word;
+    for (const char c : text.str() + " ") {
+      if (std::isalnum(static_cast<unsigned char>(c)) || c == '_') {
+        word += c;
+        continue;
+      }
+      if (word.rfind("cuda", 0) == 0) word.erase(2, 2);
+      if (word.rfind("cu", 0) == 0) asked.insert(word.substr(0, word.find("_v")));
+      word.clear();
+    }
+  }
+  std::ifstream calls(TILESCOPE_SOURCE_DIR "/app/cuda/calls.inc");
+  std::size_t count = 0;
+  for (std::string line; std::getline(calls, line);) {
+    if (line.rfind("CALL(", 0) != 0) continue;
+    const std::string name = line.substr(5, line.find(',') - 5);
+    EXPECT_TRUE(asked.count(name)) << name;
+    ++count;
+  }
+  EXPECT_GT(count, 300u);
 }
 
 }  // namespace

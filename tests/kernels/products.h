@@ -69,7 +69,13 @@ inline constexpr bool sanitized = __has_feature(address_sanitizer);
 #else
 inline constexpr bool sanitized = false;
 #endif
-inline const std::uint64_t orders = sanitized ? 1 : std::getenv("TILESCOPE_WHOLE") ? 20 : 8;
+inline const bool whole = std::getenv("TILESCOPE_WHOLE") != nullptr;
+inline const std::uint64_t orders = sanitized ? 1 : whole ? 20 : 8;
+
+// Of what runs the same code with other values, every `step`th; with TILESCOPE_WHOLE all.
+inline bool is_sampled(std::size_t number, std::size_t step) {
+  return whole || number % step == 0;
+}
 
 // What make_job says of a shape; "accepted" where it takes it.
 inline std::string objection(const std::string& kernel, Sizes shape) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <string>
@@ -76,6 +77,7 @@ TEST(MutationScore, RulesAreOfChangesThatThereAre) {
   ASSERT_EQ(mistake, "");
   std::vector<bool> used(rules.size());
   for (const std::string& name : case_names()) {
+    if (std::all_of(used.begin(), used.end(), [](bool each) { return each; })) break;
     const Outcome<Case> c = case_named(name);
     ASSERT_TRUE(c.ok()) << name << ": " << c.error().sentence;
     for (const Mutant& m : drawn(*c, 0, 0)) {

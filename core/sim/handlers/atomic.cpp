@@ -8,6 +8,7 @@
 #include "core/sim/lanes/reduction.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
+#include "core/sim/machine/heap.h"
 #include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
@@ -50,6 +51,7 @@ Target target_of(Core& x, const Code& c, int lane, u64 address, std::uint32_t by
       offset % bytes) {
     return {};
   }
+  if (region->is_heap && !is_in_pieces(*region, offset, bytes)) return {};
   return {region, offset};
 }
 

@@ -10,6 +10,7 @@
 #include "core/sim/lanes/lanes.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/lanes/units.h"
+#include "core/sim/machine/heap.h"
 
 namespace tilescope::sim::TILESCOPE_LANES {
 namespace {
@@ -101,6 +102,16 @@ inline Place place_of(Core& x, Space space, u64 address, int lane) {
   }
 }
 
+// Those of lanes `m` that access what malloc gave.
+[[gnu::noinline]] Mask in_pieces(const Group& g, Mask m, std::uint32_t bytes) {
+  Mask out = 0;
+  for (Mask rest = m; rest; rest &= rest - 1) {
+    const int l = __builtin_ctz(rest);
+    if (is_in_pieces(*g.region, g.offset[l], bytes)) out |= lane_bit[l];
+  }
+  return out;
+}
+
 // The lanes of m that go where its first lane goes. False if that lane may not: then it is told.
 inline bool next_group(Core& x, const Code& c, Mask m, const u64* address, std::uint32_t bytes,
                        Group& g, int& bad_lane) {
@@ -127,7 +138,7 @@ inline bool next_group(Core& x, const Code& c, Mask m, const u64* address, std::
   const u64 base = p.base, step = bytes;
   u64 astray = 0, spread = 0, crooked = 0;
   TILESCOPE_FOR_LANES(l) g.offset[l] = address[l] - base;
-  if (m == ~Mask{0}) {
+  if (m == ~Mask{0} && !p.region->is_heap) {
     const u64 start = g.offset[0];
     for (int l = 0; l < 32; ++l) spread |= g.offset[l] ^ (start + static_cast<u64>(l) * step);
     if (spread == 0 && start <= last && last - start >= 31 * step && (start & (step - 1)) == 0) {
@@ -150,6 +161,7 @@ inline bool next_group(Core& x, const Code& c, Mask m, const u64* address, std::
     g.mask |= fits ? lane_bit[l] : 0u;
   }
   g.mask &= m;
+  if (p.region->is_heap) g.mask = in_pieces(g, g.mask, bytes);
   return g.mask & lane_bit[first];
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/sim/lanes/services.h"
 #include "core/sim/machine/calls.h"
+#include "core/sim/machine/heap.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/tcgen05/handlers.h"
 
@@ -221,18 +222,6 @@ Flow assertion(Core& x, const ptx::Routine& r, int lane, u32 frame) {
       message, "false");
 }
 
-// ---- the heap ----
-//
-// It begins with how much of it was given out. Each piece is given once and has 16 bytes before it:
-// its size, and whether it is in use. What is given back is not given again, so that who still uses
-// it finds bytes that mean nothing, and never those of others.
-
-constexpr u64 piece_grain = 16, in_use = 0x5ce7c0de1u, given_back = 0x5ce7c0de2u;
-
-struct Piece {
-  u64 bytes = 0, state = 0;
-};
-
 Region* heap_of(Core& x) {
   for (const ptx::Placed& p : x.machine->program().variables) {
     if (p.variable.name == ptx::heap_name) return find_region(x, p.address);
@@ -240,31 +229,11 @@ Region* heap_of(Core& x) {
   return nullptr;
 }
 
-template <class T>
-T held_at(const Region& heap, u64 offset) {
-  T out;
-  std::memcpy(&out, heap.data() + offset, sizeof out);
-  return out;
-}
-template <class T>
-void hold_at(Region& heap, u64 offset, const T& value) {
-  heap.write(offset, reinterpret_cast<const std::byte*>(&value), nullptr, sizeof value, {});
-}
-
 // void* malloc(size_t): a null pointer where there is no room any more.
 Flow heap_allocate(Core& x, const ptx::Routine& r, int lane, u32 frame) {
   Region& heap = *heap_of(x);
-  const u64 bytes = parameter(x, r, 0, lane, frame);
-  const u64 from = std::max(held_at<u64>(heap, 0), piece_grain);
-  const u64 room = heap.size() - from;
-  u64 address = 0;
-  if (bytes < room && (bytes + piece_grain - 1) / piece_grain * piece_grain + piece_grain <= room) {
-    const u64 at = from + piece_grain;
-    hold_at(heap, from, Piece{bytes, in_use});
-    hold_at(heap, 0, at + (bytes + piece_grain - 1) / piece_grain * piece_grain);
-    if (bytes) heap.make_undefined(at, bytes);
-    address = heap.base() + at;
-  }
+  const u64 offset = take_piece(heap, parameter(x, r, 0, lane, frame));
+  const u64 address = offset ? heap.base() + offset : 0;
   x.block->local.write(local_offset(x, lane, frame + r.results[0].offset),
                        reinterpret_cast<const std::byte*>(&address), nullptr, sizeof address, {});
   return Flow::next;
@@ -275,20 +244,15 @@ Flow heap_release(Core& x, const ptx::Routine& r, int lane, u32 frame) {
   Region& heap = *heap_of(x);
   const u64 address = parameter(x, r, 0, lane, frame);
   if (address == 0) return Flow::next;
-  const u64 offset = address - heap.base();
-  Piece piece;
-  if (offset >= 2 * piece_grain && offset < heap.size() && offset % piece_grain == 0) {
-    piece = held_at<Piece>(heap, offset - piece_grain);
+  switch (give_back_piece(heap, address - heap.base())) {
+    case GivesBack::done:
+      return Flow::next;
+    case GivesBack::again:
+      return bad_builtin(x, r, lane, fmt::format("0x{:x} was given back before", address));
+    case GivesBack::no_piece:
+      break;
   }
-  if (piece.state != in_use) {
-    return bad_builtin(x, r, lane,
-                       piece.state == given_back
-                           ? fmt::format("0x{:x} was given back before", address)
-                           : fmt::format("0x{:x} is nothing that malloc gave", address));
-  }
-  hold_at(heap, offset - piece_grain, Piece{piece.bytes, given_back});
-  if (piece.bytes) heap.make_undefined(offset, piece.bytes);
-  return Flow::next;
+  return bad_builtin(x, r, lane, fmt::format("0x{:x} is nothing that malloc gave", address));
 }
 
 struct Signature {

@@ -10,6 +10,7 @@
 #include "core/sim/async/map_bits.h"
 #include "core/sim/checks/undefined.h"
 #include "core/sim/checks/unread.h"
+#include "core/sim/machine/heap.h"
 #include "core/sim/machine/machine.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/machine/module.h"
@@ -241,6 +242,7 @@ std::optional<Error> place_others(const Model& machine, DeviceMemory& memory) {
     Region region(Region::Kind::variable, std::string(v.name), placed.address,
                   std::vector<std::byte>(v.bytes));
     region.read_only = v.space == ptx::Space::constant;
+    if (v.name == ptx::heap_name) begin_heap(region);
     if (memory.place(std::move(region))) continue;
     return Error{
         ErrorKind::unsupported,

@@ -9,6 +9,7 @@
 #include "core/sim/checks/undefined.h"
 #include "core/sim/lanes/services.h"
 #include "core/sim/machine/cluster.h"
+#include "core/sim/machine/heap.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/machine/spin_loop.h"
 
@@ -162,6 +163,30 @@ Flow refuse_peer(Core& x, int lane, const std::string& what, u64 address) {
 
 }  // namespace
 
+Flow refuse_in_heap(Core& x, int lane, const std::string& what, const Region& heap, u64 offset,
+                    std::uint32_t bytes) {
+  const PieceNear piece = piece_near(heap, offset, bytes);
+  if (!piece.offset) {
+    return x.reports->fault(
+        x, lane, "out_of_bounds",
+        fmt::format("{}, in the heap of malloc, which gave nothing there", what),
+        "memory that malloc gave", fmt::format("0x{:x}", heap.base() + offset));
+  }
+  const u64 from = offset - piece.offset;
+  const std::string name = fmt::format("the {} that malloc gave at 0x{:x}", bytes_text(piece.bytes),
+                                       heap.base() + piece.offset);
+  if (piece.is_given_back && from < piece.bytes) {
+    const std::string found = fmt::format("byte {} of {}", from, name);
+    return x.reports->fault(x, lane, "out_of_bounds",
+                            fmt::format("{}, {}, and free has taken back", what, found),
+                            "memory that was not given back", found);
+  }
+  const std::string found = distance(from, bytes, piece.bytes, name, 0);
+  return x.reports->fault(
+      x, lane, "out_of_bounds", fmt::format("{}, {}", what, found),
+      piece.bytes ? fmt::format("bytes 0 to {} of them", piece.bytes - 1) : "none of them", found);
+}
+
 Flow refuse_access(Core& x, const Code& c, Access access, int lane, u64 address,
                    std::uint32_t bytes) {
   if (x.machine->faulted()) return Flow::fault;  // which has been told
@@ -174,6 +199,9 @@ Flow refuse_access(Core& x, const Code& c, Access access, int lane, u64 address,
   if (of_another_block(x, c.space, address)) return refuse_peer(x, lane, what, address);
   const Where w = where(x, c.space, address);
   const bool inside = w.region && w.offset < w.size && w.size - w.offset >= bytes;
+  if (inside && w.region->is_heap && !is_in_pieces(*w.region, w.offset, bytes)) {
+    return refuse_in_heap(x, lane, what, *w.region, w.offset, bytes);
+  }
   if (inside && w.region->read_only && access != Access::load) {
     return x.reports->fault(
         x, lane, "read_only",

@@ -72,6 +72,7 @@ class Region {
   std::uint64_t size() const { return bytes_.size(); }
   bool read_only = false;
   bool watched = false;  // who accesses it when is followed (core/sim/order)
+  bool is_heap = false;  // malloc's: only what it gave may be accessed (core/sim/machine/heap.h)
   std::string about;     // "f32 32x32": for sentences
 
   const std::byte* data() const { return bytes_.data(); }
