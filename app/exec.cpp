@@ -30,7 +30,7 @@ struct Options {
   std::string device = "b200", numerics = "exact", kernel, launches, schedule;
   std::vector<std::string> suppressions;
   std::string time = "chip";
-  std::optional<std::int64_t> most, samples;
+  std::optional<std::int64_t> most, samples, waves;
   ExecOptions exec;
   bool json = false, preflight = false, gui = false, trusts_host = false;
 };
@@ -52,6 +52,10 @@ std::optional<Error> read_views(Options& options) {
     return wrong(fmt::format("--sample-blocks {}: a number from 1 on.", *options.samples));
   }
   exec.samples = static_cast<std::uint64_t>(options.samples.value_or(0));
+  if (options.waves && *options.waves < 0) {
+    return wrong(fmt::format("--waves {}: a number from 0 (all) on.", *options.waves));
+  }
+  if (options.waves) exec.waves = static_cast<std::uint64_t>(*options.waves);
   const bool records = exec.profile.wanted() || !exec.capture.empty() || options.gui;
   if (exec.estimates && (records || exec.samples || exec.strict)) {
     return wrong(
@@ -140,6 +144,7 @@ nlohmann::ordered_json to_json(const ExecCalls& program) {
                        {"warp_instructions", sum.instructions},
                        {"predicted_seconds", sum.seconds},
                        {"least_seconds_unchecked", sum.least},
+                       {"launches_timed_by_waves", sum.by_waves},
                        {"faults", sum.faults},
                        {"hazards", sum.hazards},
                        {"notes", sum.notes},
@@ -438,6 +443,10 @@ Action define_exec(CommandOptions& app) {
                  "what events tell: the time that is predicted of the chip (default), or the time "
                  "that passes here")
       .type_name("chip|wall");
+  app.add_option("--waves", options->waves,
+                 "of a large launch N waves of CTAs are timed, as many as are on the chip at once "
+                 "(0: all CTAs of every launch; 2 where nobody says)")
+      .type_name("N");
   app.add_flag("--trust-host", options->trusts_host,
                "does not look for a host that uses managed or pinned memory before it has waited "
                "for what works on it, for which pages are protected");

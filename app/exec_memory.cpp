@@ -2,6 +2,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <string>
@@ -237,7 +239,19 @@ DriverResult ExecCalls::release(wire::Reader& in, CallAnswer&) {
   if (mapped_.count(address)) return DriverResult::invalid_value;  // it is unmapped
   shared_.erase(address);
   owners_.erase(address);
-  return device_.memory().release(address) ? DriverResult::success : DriverResult::invalid_value;
+  sim::DeviceMemory& memory = device_.memory();
+  const std::shared_ptr<const sim::AllFreed> freed = memory.freed();
+  if (memory.release(address)) return DriverResult::success;
+  // A program that looks at no answer would never know.
+  const sim::Region* const there = memory.find(address);
+  const sim::Freed* const before = sim::freed_at(*freed, address);
+  terminal_.say(fmt::format(
+      "tilescope: 0x{:x} was not freed: {}", address,
+      there    ? fmt::format("it is byte {} of buffer {}, and its beginning is what cudaFree takes",
+                             address - there->base(), there->name())
+      : before ? fmt::format("buffer {}, which was there, was freed before", before->name)
+               : "nothing was allocated there"));
+  return DriverResult::invalid_value;
 }
 
 DriverResult ExecCalls::find(wire::Reader& in, CallAnswer& answer) {
@@ -329,6 +343,7 @@ DriverResult ExecCalls::copy_within(wire::Reader& in, CallAnswer&) {
   for (std::uint64_t plane = 0; plane < to.planes; ++plane) {
     for (std::uint64_t row = 0; row < to.rows; ++row) {
       memory.copy(to.at(row, plane), from.at(row, plane), to.bytes);
+      device_.copied(to.at(row, plane), from.at(row, plane), to.bytes);
     }
   }
   device_.copied(to.address, from.address);

@@ -477,8 +477,13 @@ int run_kernel(Options options, Terminal& terminal) {
   if (!variables) return terminal.fail(variables.error());
   results.variables = std::move(*variables);
 
+  std::vector<Report> in_others;
+  if (results.searched) {
+    for (const auto& h : results.searched->hazards) in_others.push_back(h.report);
+  }
   const bool hazardous =
-      options.strict && has_hazard(ran->front().execution->reports(), options.telling);
+      options.strict && (has_hazard(ran->front().execution->reports(), options.telling) ||
+                         has_hazard(in_others, options.telling));
   bool equal = true;
   for (const Compared& c : *compared) equal = equal && (!c.diff || c.diff->ok());
   for (const DiffReport& diff : results.variables) equal = equal && diff.ok();

@@ -88,6 +88,10 @@ ordered_json what_is_wrong(const RunResults& results, const std::vector<Ran>& ra
     if (r.weight != Weight::hazard) continue;
     return {{"kind", "hazard"}, {"sentence", r.sentence}, {"where", text(r.site)}};
   }
+  for (const auto& h :
+       results.searched ? results.searched->hazards : decltype(Searched::hazards)()) {
+    return {{"kind", "hazard"}, {"sentence", h.report.sentence}, {"where", text(h.report.site)}};
+  }
   if (results.proved && results.proved->proof.failure()) {
     const Report& last = results.proved->proof.failure()->reports.back();
     return {{"kind", "fault"}, {"sentence", last.sentence}, {"where", text(last.site)}};
@@ -114,6 +118,18 @@ std::string seen_by(const RunResults& results, std::string_view order) {
                      how.empty() ? "" : " ", how);
 }
 
+// What only some orders of a search show.
+void tell_hazards(const RunResults& results, Terminal& terminal) {
+  for (const auto& h : results.searched->hazards) {
+    const Told told({h.report}, results.telling);
+    if (told.reports().empty()) continue;
+    told.say(terminal);
+    const std::string how = "--schedule " + schedule_of(*results.searched, h);
+    terminal.say("search: a hazard of another schedule; again with " + how + "\n" +
+                 seen_by(results, how));
+  }
+}
+
 void print_results(const RunResults& results, const std::vector<Ran>& ran,
                    const std::vector<Compared>& compared, Terminal& terminal) {
   for (const Ran& one : ran) Told(one.execution->reports(), results.telling).say(terminal);
@@ -132,7 +148,10 @@ void print_results(const RunResults& results, const std::vector<Ran>& ran,
     if (output.file) terminal.say(fmt::format("wrote {}", *output.file));
   }
   for (const Ran& one : ran) terminal.say(time_text(one));
-  if (results.searched) terminal.print(text(*results.searched));
+  if (results.searched) {
+    terminal.print(text(*results.searched));
+    tell_hazards(results, terminal);
+  }
   if (results.proved) {
     const auto& failure = results.proved->proof.failure();
     if (failure) terminal.say(text_of_reports(failure->reports, results.telling.verbose));
@@ -167,6 +186,7 @@ int tell_fault(const RunResults& results, const std::vector<Report>& reports, Te
     told.say(terminal);
     if (results.searched) {
       terminal.say(text(*results.searched));
+      tell_hazards(results, terminal);
       terminal.say(seen_by(results, "--schedule " + schedule_of(*results.searched)));
     }
     if (results.proves) terminal.print("prove: fails in the order that was run first\n");

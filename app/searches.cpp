@@ -40,7 +40,8 @@ Outcome<Searched> search_orders(const PreparedRun& run, const Order& order, std:
     }
   }
   terminal.end_progress();
-  return Searched{search.progress(), order.schedule.seed, search.cut_short(), search.found()};
+  return Searched{search.progress(), order.schedule.seed, search.cut_short(), search.found(),
+                  search.hazards()};
 }
 
 Outcome<sim::Schedule> schedule_in(const std::string& text) {
@@ -56,6 +57,10 @@ Outcome<sim::Schedule> schedule_in(const std::string& text) {
 
 std::string schedule_of(const Searched& searched) {
   return sim::schedule_text({searched.seed, searched.found->holds});
+}
+
+std::string schedule_of(const Searched& searched, const sim::Search::Hazard& hazard) {
+  return sim::schedule_text({searched.seed, hazard.holds});
 }
 
 std::string text(const Searched& searched) {
@@ -80,6 +85,10 @@ nlohmann::ordered_json to_json(const Searched& searched) {
   if (searched.found) {
     out["schedule"] = schedule_of(searched);
     out["reports"] = to_json(searched.found->reports);
+  }
+  for (const sim::Search::Hazard& h : searched.hazards) {
+    out["hazards"].push_back(
+        {{"schedule", schedule_of(searched, h)}, {"report", to_json(std::vector{h.report})[0]}});
   }
   return out;
 }

@@ -11,6 +11,7 @@
 #include "app/captures.h"
 #include "app/cuda/wire.h"
 #include "app/demangle.h"
+#include "app/exec_waves.h"
 #include "app/heartbeat.h"
 #include "app/reports.h"
 #include "core/run/fit_launch.h"
@@ -188,7 +189,8 @@ bool SimulatedDevice::is_checked(const std::string& kernel) const {
          std::regex_search(demangled(kernel), *options_.only);
 }
 
-RunState SimulatedDevice::advance(sim::Machine& machine, const std::string& what, double most) {
+RunState SimulatedDevice::advance(sim::Machine& machine, const std::string& what, double most,
+                                  std::uint64_t most_instructions) {
   Pieces pieces;
   const auto begun = std::chrono::steady_clock::now();
   Heartbeat heartbeat(begun);
@@ -201,7 +203,7 @@ RunState SimulatedDevice::advance(sim::Machine& machine, const std::string& what
     pieces.took(at.instructions - before, now - from);
     if (state != RunState::running || interrupted()) return state;
     if (most > 0 && std::chrono::duration<double>(now - begun).count() > most) return state;
-    if (options_.most_instructions && at.instructions > options_.most_instructions) return state;
+    if (most_instructions && at.instructions > most_instructions) return state;
     if (const auto line = heartbeat.due(now, at)) {
       terminal_.say(fmt::format("tilescope: {}: {}", what, *line));
     }
@@ -253,13 +255,24 @@ DriverResult SimulatedDevice::launch(const Request& request) {
   if (outline.checked && !skips) options.recorder = records_.begin(how);
   std::optional<sim::DeviceMemory> before;
   if (outline.checked && !options_.failing.empty() && fits) before = memory_;
+  const std::string what = fmt::format("launch {}, {}", number, short_name(request.entry, 30));
+  std::optional<WaveTime> timed;
+  if (fits && !options_.estimates && !known.samples && !request.begins_early) {
+    timed = time_of_waves(*from, captured, options, options_.waves, [&](auto& m, auto most) {
+      return advance(m, what + ", its time", 0, most);
+    });
+    if (interrupted()) return failed_ = DriverResult::launch_timeout;
+    if (timed) options.clocked = false;
+  }
   const double begun = computed();
   Outcome<sim::Machine> machine =
       sim::Machine::load(*from, memory_, how, request.parameters, options);
   if (!machine.ok()) {
     const Error& e = machine.error();
+    // "name:12", the name being that of the file that the PTX was made of.
+    const std::string line = e.where.substr(e.where.rfind(':') + 1);
     terminal_.say(fmt::format("tilescope: {} was not launched: {}{}", request.entry, e.sentence,
-                              e.where.empty() ? "" : " (" + e.where + ")"));
+                              line.empty() ? "" : " (PTX line " + line + ")"));
     const bool unsupported = e.kind == ErrorKind::unsupported;
     return unsupported ? DriverResult::not_supported : DriverResult::invalid_value;
   }
@@ -271,13 +284,14 @@ DriverResult SimulatedDevice::launch(const Request& request) {
   const double loaded = computed();
   RunState state = RunState::running;
   if (!skips) {
-    state = advance(*machine, fmt::format("launch {}, {}", number, short_name(request.entry, 30)),
-                    options_.estimates ? estimated_seconds : 0);
+    state = advance(*machine, what, options_.estimates ? estimated_seconds : 0,
+                    options_.most_instructions);
   }
   terminal_.end_progress();
   const Progress at = machine->progress();
   outline.instructions = machine->instructions();
-  if (!known.samples) outline.seconds = machine->seconds();
+  if (!known.samples) outline.seconds = timed ? timed->seconds : machine->seconds();
+  if (timed) outline.waves = timed->waves, outline.of = timed->all;
   if (!outline.checked && !options_.estimates && options_.order.clocked) {
     outline.seconds = least_of(*machine, how);
     outline.at_least_so_long = outline.seconds > 0;
@@ -326,8 +340,9 @@ DriverResult SimulatedDevice::launch(const Request& request) {
   const double share = request.together ? static_cast<double>(how.grid.count()) /
                                               static_cast<double>(request.together)
                                         : 1;
-  ExecClock::Work work{ExecClock::Part::chip, {share, machine->memory_share()}, outline.seconds};
-  if (outline.seconds > 0 && !outline.at_least_so_long) {
+  const double memory_share = timed ? timed->memory_share : machine->memory_share();
+  ExecClock::Work work{ExecClock::Part::chip, {share, memory_share}, outline.seconds};
+  if (outline.seconds > 0 && !outline.at_least_so_long && !timed) {
     work.lets_begin_after = machine->lets_begin_after();
     if (request.begins_early) work.waits_after = machine->waits_after();
   }
@@ -374,6 +389,7 @@ void SimulatedDevice::tell(const std::vector<Report>& reports, const Request& re
   sum.unchecked += !outline.checked;
   sum.instructions += outline.instructions;
   (outline.at_least_so_long ? sum.least : sum.seconds) += outline.seconds;
+  sum.by_waves += outline.waves > 0;
   sum.faults += one.faults;
   sum.hazards += one.hazards;
   sum.notes += one.notes;
@@ -389,7 +405,9 @@ void SimulatedDevice::tell(const std::vector<Report>& reports, const Request& re
                                  request.entry, text(request.grid), text(request.block));
   if (request.cluster) line += fmt::format(", clusters {}", text(*request.cluster));
   if (outline.seconds > 0 && !outline.at_least_so_long) {
-    line += ", " + time_text(outline.seconds) + " predicted";
+    line +=
+        fmt::format(", {}{} predicted", outline.waves ? "about " : "", time_text(outline.seconds));
+    if (outline.waves) line += fmt::format(" ({} of {} waves timed)", outline.waves, outline.of);
   }
   if (options_.estimates) {
     line += fmt::format(", {} {} to simulate", outline.at_least ? "more than" : "about",
@@ -582,7 +600,9 @@ void SimulatedDevice::note_made_of_nothing(const sim::Machine& machine) {
           const std::uint64_t begin = at;
           while (at < there.end && is_made(at)) ++at;
           const std::optional<Site> site = machine.writer(b, begin);
-          note_undefined(region.base() + begin, region.base() + at, *site);
+          note_undefined(region.base() + begin,
+                         {region.base() + at,
+                          fmt::format("{} (launch {})", site->kernel, launches_ + 1), *site});
         }
       }
     }
@@ -590,7 +610,8 @@ void SimulatedDevice::note_made_of_nothing(const sim::Machine& machine) {
 }
 
 // The last launch that wrote a byte is told of it.
-void SimulatedDevice::note_undefined(std::uint64_t begin, std::uint64_t end, const Site& site) {
+void SimulatedDevice::note_undefined(std::uint64_t begin, Undefined what) {
+  const std::uint64_t end = what.end;
   auto each = undefined_.lower_bound(begin);
   if (each != undefined_.begin() && std::prev(each)->second.end > begin) {
     Undefined& before = std::prev(each)->second;
@@ -602,7 +623,19 @@ void SimulatedDevice::note_undefined(std::uint64_t begin, std::uint64_t end, con
     if (each->second.end > end) undefined_[end] = each->second;
     each = undefined_.erase(each);
   }
-  undefined_[begin] = {end, fmt::format("{} (launch {})", site.kernel, launches_ + 1), site};
+  undefined_[begin] = std::move(what);
+}
+
+void SimulatedDevice::copied(std::uint64_t to, std::uint64_t from, std::uint64_t bytes) {
+  std::vector<std::pair<std::uint64_t, Undefined>> found;
+  auto each = undefined_.upper_bound(from);
+  if (each != undefined_.begin() && std::prev(each)->second.end > from) --each;
+  for (; each != undefined_.end() && each->first < from + bytes; ++each) {
+    Undefined part = each->second;
+    part.end = std::min(part.end, from + bytes) - from + to;
+    found.emplace_back(std::max(each->first, from) - from + to, std::move(part));
+  }
+  for (auto& [begin, part] : found) note_undefined(begin, std::move(part));
 }
 
 void SimulatedDevice::hand_over(std::uint64_t address, std::uint64_t bytes) {
@@ -722,7 +755,9 @@ std::string SimulatedDevice::summary() const {
   };
   for (const auto& [name, sum] : kernels_) {
     out += fmt::format("\n  {}: {}", name, count_text(sum.launches, "time"));
-    if (sum.seconds > 0) out += ", " + time_text(sum.seconds) + " predicted";
+    if (sum.seconds > 0) {
+      out += fmt::format(", {}{} predicted", sum.by_waves ? "about " : "", time_text(sum.seconds));
+    }
     if (sum.here > 0) {
       out += fmt::format(", {} CTAs, {} {} to simulate", sum.blocks,
                          sum.at_least ? "more than" : "about", wait_text(sum.here));

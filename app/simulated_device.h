@@ -52,6 +52,7 @@ struct ExecOptions {
   std::shared_ptr<ExecTimeline> timeline;  // of all programs; null: none
   bool wall_time = false;                  // events tell the host's time
   std::uint64_t samples = 0;               // blocks of a launch that run; 0: all
+  std::uint64_t waves = 2;                 // of CTAs of a large launch that are timed; 0: all
   bool estimates = false;                  // how long all would take is all that is asked for
   std::string failing;  // a folder that gets the first checked launch that fails; empty: none
 };
@@ -147,12 +148,15 @@ class SimulatedDevice {
   void host_was_early(const EarlyHost& use);
   // What is unknown there (app/exec_samples.h) is now here, too.
   void copied(std::uint64_t to, std::uint64_t from) { samples_.copies(memory_, to, from); }
+  // So many bytes, which take with them who made them of nothing.
+  void copied(std::uint64_t to, std::uint64_t from, std::uint64_t bytes);
 
   // ---- what came of it ----
   struct KernelSum {
     std::uint64_t launches = 0, unchecked = 0, instructions = 0;
-    double seconds = 0;  // predicted
-    double least = 0;    // and what those that were not checked take at least
+    double seconds = 0;          // predicted
+    std::uint64_t by_waves = 0;  // launches of which some waves were timed
+    double least = 0;            // and what those that were not checked take at least
     std::uint64_t faults = 0, hazards = 0, notes = 0;
     std::uint64_t blocks = 0, blocks_run = 0;
     std::uint64_t doubted = 0;  // launches that work on what is unknown
@@ -177,12 +181,19 @@ class SimulatedDevice {
   std::string summary() const;
 
  private:
+  // Bytes that a launch has made of what nobody had written.
+  struct Undefined {
+    std::uint64_t end = 0;
+    std::string launch;  // "reduce (launch 3)"
+    Site site;
+  };
   // What is said of a launch besides its reports.
   struct Outline {
     bool checked = true;
     bool doubted = false, waits = false;  // as in KernelSum
     double seconds = 0;                   // predicted
     bool at_least_so_long = false;        // or less than it takes: not checked
+    std::uint64_t waves = 0, of = 0;      // of CTAs that were timed, if not all
     std::uint64_t blocks_run = 0, instructions = 0;
     double here = 0;  // seconds, an estimate
     bool at_least = false;
@@ -190,7 +201,8 @@ class SimulatedDevice {
   };
   bool is_checked(const std::string& kernel) const;
   // `most`: seconds of this machine; 0: no limit.
-  RunState advance(sim::Machine& machine, const std::string& what, double most);
+  RunState advance(sim::Machine& machine, const std::string& what, double most,
+                   std::uint64_t most_instructions);
   void capture(const std::string& folder, const CapturedLaunch& launch);
   // What a launch that is not checked takes at least: for its warps' instructions to be issued.
   double least_of(const sim::Machine& machine, const Launch& how) const;
@@ -201,7 +213,7 @@ class SimulatedDevice {
   std::vector<Report> sifted(const std::vector<Report>& found);
   void keep(const std::vector<Report>& reports);
   void note_made_of_nothing(const sim::Machine& machine);
-  void note_undefined(std::uint64_t begin, std::uint64_t end, const Site& site);
+  void note_undefined(std::uint64_t begin, Undefined what);
   void note_use(std::uint64_t stream, const std::string& what, std::uint64_t address,
                 std::uint64_t bytes, bool writes);
   // What a work of a stream has in no order with others: a hazard. `machine`: of a launch.
@@ -221,11 +233,6 @@ class SimulatedDevice {
   bool hazardous_ = false;
   std::string printed_;
   // Stretches of memory that kernels have written with undefined values, by where they begin.
-  struct Undefined {
-    std::uint64_t end = 0;
-    std::string launch;  // "reduce (launch 3)"
-    Site site;
-  };
   std::map<std::uint64_t, Undefined> undefined_;
   sim::WorkOrder order_;
   ExecClock clock_;

@@ -10,6 +10,8 @@
 #include <ctime>
 #include <filesystem>
 
+#include "app/descriptions.h"
+
 namespace tilescope {
 namespace {
 
@@ -44,6 +46,39 @@ constexpr const char* text = R"(
   add.s64 %rd5, %rd2, %rd3;
   ld.global.u32 %r1, [%rd4];
   st.global.u32 [%rd5], %r1;
+  ret;
+}
+.visible .entry go_round(.param .u64 data, .param .u32 rounds) {
+  .reg .b32 %r<6>;
+  .reg .b64 %rd<4>;
+  .reg .pred %p;
+  ld.param.u64 %rd1, [data];
+  ld.param.u32 %r1, [rounds];
+  mov.u32 %r2, %tid.x;
+  mov.u32 %r3, %ctaid.x;
+  mad.lo.u32 %r4, %r3, 1024, %r2;
+  mul.wide.u32 %rd2, %r4, 4;
+  add.s64 %rd3, %rd1, %rd2;
+  mov.u32 %r5, 0;
+AGAIN:
+  mad.lo.u32 %r5, %r5, 3, %r4;
+  sub.u32 %r1, %r1, 1;
+  setp.ne.u32 %p, %r1, 0;
+  @%p bra AGAIN;
+  st.global.u32 [%rd3], %r5;
+  ret;
+}
+.visible .entry go_round_and_look(.param .u64 data, .param .u32 rounds) {
+  .reg .b32 %r<6>;
+  .reg .b64 %rd<4>;
+  .reg .pred %p;
+  ld.param.u64 %rd1, [data];
+  ld.param.u32 %r1, [rounds];
+AGAIN:
+  sub.u32 %r1, %r1, 1;
+  setp.ne.u32 %p, %r1, 0;
+  @%p bra AGAIN;
+  mov.u32 %r5, %clock;
   ret;
 }
 .visible .entry stop() {
@@ -167,6 +202,42 @@ TEST_F(Simulated, LaunchesFollowEachOther) {
   EXPECT_EQ(word(b + 64), 0u);
   EXPECT_EQ(device_->launches(), 3u);
   EXPECT_EQ(device_->kernels().at("add").launches, 2u);
+}
+
+// Of a large launch two waves are timed; the rest is run without the clock, to the same bytes.
+TEST_F(Simulated, ALargeLaunchIsTimedByItsFirstWaves) {
+  constexpr std::uint32_t blocks = 200, threads = 1024;
+  struct Run {
+    SimulatedDevice::KernelSum sum;
+    std::vector<std::byte> bytes;
+  };
+  const auto run = [&](const char* entry, std::uint64_t waves, std::uint32_t rounds) {
+    ExecOptions options;
+    options.order.device = *device_described("h100");
+    options.order.device.processors = 8;  // 16 CTAs at once
+    options.waves = waves;
+    device(std::move(options));
+    const std::uint64_t data = buffer(blocks * threads);
+    SimulatedDevice::Request request;
+    request.module = module_;
+    request.entry = entry;
+    request.grid.x = blocks, request.block.x = threads;
+    request.parameters.resize(12);
+    std::memcpy(request.parameters.data(), &data, sizeof data);
+    std::memcpy(&request.parameters[8], &rounds, sizeof rounds);
+    EXPECT_EQ(device_->launch(request), DriverResult::success);
+    Run out{device_->kernels().at(entry), std::vector<std::byte>(4 * blocks * threads)};
+    EXPECT_TRUE(device_->memory().copy_out(data, out.bytes.data(), out.bytes.size()));
+    return out;
+  };
+  const Run all = run("go_round", 0, 300), some = run("go_round", 2, 300);
+  EXPECT_EQ(all.sum.by_waves, 0u);
+  EXPECT_EQ(some.sum.by_waves, 1u);
+  EXPECT_EQ(some.bytes, all.bytes);
+  EXPECT_EQ(some.sum.instructions, all.sum.instructions);
+  EXPECT_NEAR(some.sum.seconds / all.sum.seconds, 1, 0.1);
+  EXPECT_EQ(run("go_round", 2, 20).sum.by_waves, 0u) << "it is small";
+  EXPECT_EQ(run("go_round_and_look", 2, 400).sum.by_waves, 0u) << "it looks at the clock";
 }
 
 // Two of 1,024 threads on each SM, though the registers that this kernel may have leave room for

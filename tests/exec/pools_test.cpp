@@ -142,6 +142,42 @@ TEST_F(Memory, OtherStreamsUseItBehindItsAllocationAndBeforeItsRelease) {
   EXPECT_EQ(told("stream_race"), before);
 }
 
+// Also a program that looks at no answer is to know.
+TEST_F(Memory, WhatCannotBeFreedIsSaid) {
+  begin();
+  const CUdeviceptr data = words(64);
+  const auto said = [&](CUdeviceptr address) {
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(call("cuMemFree_v2", address), CUDA_ERROR_INVALID_VALUE);
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_NE(said(data + 4).find("it is byte 4 of buffer 1"), std::string::npos);
+  EXPECT_NE(said(16).find("0x10 was not freed: nothing was allocated there"), std::string::npos);
+  ASSERT_EQ(call("cuMemFree_v2", data), CUDA_SUCCESS);
+  EXPECT_NE(said(data).find("buffer 1, which was there, was freed before"), std::string::npos);
+}
+
+// What a kernel makes of memory that nobody wrote stays so where it is copied on the device.
+TEST_F(Memory, WhatIsMadeOfNothingIsSoInACopy) {
+  begin();
+  CUdeviceptr first = 0, second = 0;
+  ASSERT_EQ(call("cuMemAlloc_v2", &first, std::size_t{256}), CUDA_SUCCESS);
+  ASSERT_EQ(call("cuMemAlloc_v2", &second, std::size_t{512}), CUDA_SUCCESS);
+  ASSERT_EQ(launch(first, 64, 1), CUDA_SUCCESS);
+  ASSERT_EQ(call("cuMemcpyDtoD_v2", second + 128, first, std::size_t{256}), CUDA_SUCCESS);
+  EXPECT_EQ(told("undefined_copied"), 0u);
+  int word = 0;
+  ASSERT_EQ(call("cuMemcpyDtoH_v2", static_cast<void*>(&word), second, std::size_t{4}),
+            CUDA_SUCCESS);
+  EXPECT_EQ(told("undefined_copied"), 0u) << "no launch has made it";
+  ASSERT_EQ(call("cuMemcpyDtoH_v2", static_cast<void*>(&word), second + 160, std::size_t{4}),
+            CUDA_SUCCESS);
+  ASSERT_EQ(told("undefined_copied"), 1u);
+  EXPECT_EQ(
+      device().reports().back().sentence.rfind("byte 160 of buffer 2 is copied to the host", 0), 0u)
+      << device().reports().back().sentence;
+}
+
 TEST_F(Memory, AdviceIsKeptForWhomItIsAskedOf) {
   constexpr int read_mostly = 1, preferred = 2, accessed_by = 3, prefetched = 4;
   begin();

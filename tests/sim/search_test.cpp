@@ -87,6 +87,24 @@ TEST(Search, FindsAPhaseThatCanBeOvertaken) {
   EXPECT_EQ(search.found()->reports.back().kind, "waiter_left_behind");
 }
 
+// A CTA that is held lets the others of a small grid go on, and what races only then is told.
+TEST(Search, FindsHazardsThatOnlyALateCtaShows) {
+  Machine usual = machine_of("newer_flag_read.ptx");
+  ASSERT_EQ(usual.run(~std::uint64_t{0}), RunState::done);
+  EXPECT_TRUE(usual.reports().empty());
+  Search search(machine_of("newer_flag_read.ptx"), {.runs = 100});
+  ASSERT_EQ(finish(search), RunState::done);
+  ASSERT_EQ(search.hazards().size(), 1u);
+  const Search::Hazard& h = search.hazards()[0];
+  EXPECT_EQ(h.report.kind, "global_race");
+  ASSERT_EQ(h.holds.size(), 1u);
+  EXPECT_EQ(h.holds[0].block, 0u);
+  Machine again = machine_of("newer_flag_read.ptx", h.holds);
+  ASSERT_EQ(again.run(~std::uint64_t{0}), RunState::done);
+  ASSERT_EQ(again.reports().size(), 1u);
+  EXPECT_EQ(again.reports()[0].sentence, h.report.sentence);
+}
+
 // What was found is found again: by the same search in other pieces, and by a run with its holds.
 TEST(Search, SaysWhatShowsItAgain) {
   for (const char* name : {"locks_taken_crosswise.ptx", "overtaken_if_late.ptx"}) {

@@ -21,6 +21,7 @@ struct Conflict {
   Shadow::Touch other;
   bool pending = false;          // a cp.async that is not waited for
   bool fenced_too_late = false;  // by fence.proxy.async
+  bool fenced_by_lane = false;   // by another lane than the one that issues, which have not met
   const Doubtful* by = nullptr;  // what orders the two on chips, and is too weak
   bool is_likely = false;        // likewise, where it is not known by what
   std::uint32_t size = 0;        // both are strong, but this one has elements of so many bytes and

@@ -52,7 +52,12 @@ void tell_within(Core& x, const Accessed& memory, const MemoryAccess& access, co
         "since: lanes of a warp have no order of their own",
         name_of(x, access.pc), verb_of(access.kind), byte_text(x, memory, c.offset), c.lane,
         c.other.thread % 32, verb_of(c.other.kind), place_text(*x.machine, c.other));
+    const auto& code = x.machine->program().code;
+    const bool adds =
+        access.pc == c.other.pc || (code[access.pc].source_line && access.kind != c.other.kind &&
+                                    code[access.pc].source_line == code[c.other.pc].source_line);
     r.expected = "bar.warp.sync (__syncwarp()) by both lanes between the two";
+    if (adds) r.expected += "; or an atomic, where each lane adds its own";
     r.found = "an order that this run has, and PTX does not promise";
     return r;
   });

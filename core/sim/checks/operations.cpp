@@ -23,8 +23,9 @@ const Block& home_of(const Model& machine, const Block& block, const Shadow::Tou
 
 // The first byte of [begin, end) that was written through the generic proxy, and of which the async
 // proxy has not been told on the way to `who`.
-bool find_untold(const Model& machine, const Block& block, const Observer& who, std::uint64_t begin,
-                 std::uint64_t end, Conflict& out) {
+// `issues`: the lane of `who`.
+bool find_untold(const Model& machine, const Block& block, const Observer& who,
+                 std::uint32_t issues, std::uint64_t begin, std::uint64_t end, Conflict& out) {
   const auto untold = [&](std::uint64_t first, std::uint64_t last, const Shadow::Touch& written) {
     if (written.async) return false;
     // Who writes over an mbarrier is told so where it is used. By which proxy tcgen05.alloc writes
@@ -38,7 +39,7 @@ bool find_untold(const Model& machine, const Block& block, const Observer& who, 
       agent = machine.completions.on(written.operation);
       epoch = machine.completions.epoch(written.operation);
     }
-    if (who.is_told(agent, epoch)) return false;
+    if (who.is_told(agent, epoch, issues)) return false;
     const Observer& writer = home_of(machine, block, written).order.of(written.thread / 32);
     const std::uint32_t until = agent == who.me() ? who.epoch() : who.sure().seen.of(agent);
     for (std::uint64_t at = first; at < last; at += 4 - at % 4) {
@@ -49,6 +50,7 @@ bool find_untold(const Model& machine, const Block& block, const Observer& who, 
       if (writer.has_fenced(lane, epoch, until)) continue;
       out.offset = at;
       out.other = written;
+      out.fenced_by_lane = who.is_told(agent, epoch);
       out.fenced_too_late = writer.has_fenced(known ? lane : ~Mask{0}, epoch, writer.epoch());
       return true;
     }
@@ -122,7 +124,7 @@ bool is_untold(const Model& machine, const Block& block, const AsyncOperation& o
                std::uint32_t begin, std::uint32_t end) {
   Conflict c;
   const Observer& who = machine.issuer(block, o).order.of(o.thread / 32);
-  return find_untold(machine, block, who, begin, end, c);
+  return find_untold(machine, block, who, o.thread % 32, begin, end, c);
 }
 
 namespace {
@@ -209,12 +211,14 @@ void watch_operation(Core& x, int lane, Block& block, AsyncOperation& o) {
       const char* verb = reads ? "reads" : "writes";
       Report report;
       report.sentence = fmt::format(
-          "{} {} {} through the async proxy, but {} wrote it at {} and executed {}: the old bytes "
-          "may be {}",
+          "{} {} {} through the async proxy, but {} wrote it at {} and {}: the old bytes may be {}",
           o.work->name, verb, byte_text(x, {&block, nullptr}, c.offset), who_text(x, c.other),
           place_text(*x.machine, c.other),
-          c.fenced_too_late ? "its fence.proxy.async only behind what was waited for"
-                            : "no fence.proxy.async since",
+          c.fenced_by_lane
+              ? "the fence.proxy.async since is another lane's than the one that issues this, and "
+                "the two have not met behind it"
+          : c.fenced_too_late ? "executed its fence.proxy.async only behind what was waited for"
+                              : "executed no fence.proxy.async since",
           reads ? "read" : "the last");
       report.expected =
           "fence.proxy.async.shared::cta by the threads that write, then a barrier; or behind it, "
@@ -234,7 +238,8 @@ void watch_operation(Core& x, int lane, Block& block, AsyncOperation& o) {
     const auto near = other_lane(r, true);
     Conflict c;
     Conflict unread;
-    const bool untold = !generic && find_untold(*x.machine, block, who, r.begin, r.end, c);
+    const bool untold =
+        !generic && find_untold(*x.machine, block, who, o.thread % 32, r.begin, r.end, c);
     const bool is_unread = !generic && find_unread(*x.machine, block, who, r.begin, r.end, unread);
     const bool races = pass_over(r, o.work->adds ? Shadow::Kind::atomic : Shadow::Kind::write);
     if (near && !races) tell_other_lane(x, {&block, nullptr}, o, true, r.begin, r.end, *near);
@@ -246,7 +251,8 @@ void watch_operation(Core& x, int lane, Block& block, AsyncOperation& o) {
     Conflict c;
     if (pass_over(r, Shadow::Kind::read)) continue;
     if (near) tell_other_lane(x, {&block, nullptr}, o, false, r.begin, r.end, *near);
-    if (find_untold(*x.machine, block, who, r.begin, r.end, c)) tell_untold(r, c, true);
+    if (find_untold(*x.machine, block, who, o.thread % 32, r.begin, r.end, c))
+      tell_untold(r, c, true);
   }
 }
 

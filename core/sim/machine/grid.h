@@ -119,6 +119,8 @@ struct Grid {
   // Who wrote this byte of this buffer last.
   std::optional<Site> writer(std::size_t buffer, std::size_t byte) const;
 
+  // A few CTAs that may tell each other something in global memory (machine/side_by_side.h).
+  bool blocks_meet = false;
   const Block* resident(std::uint64_t number) const;  // null: the block is not
   // The instruction of a warp that is executing.
   RunStep step_of(const Block& block, std::uint32_t warp, std::uint32_t pc) const;

@@ -14,6 +14,7 @@
 #include "core/sim/machine/machine.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/machine/module.h"
+#include "core/sim/machine/side_by_side.h"
 #include "core/sim/machine/spin_loop.h"
 #include "core/sim/memory/device_memory.h"
 
@@ -363,6 +364,8 @@ void begin(Model& m, DeviceMemory& memory, std::vector<std::byte> parameters) {
   if (m.options.logs_accesses && m.options.races) m.access_log.emplace();
   watch_written(m);
   if (m.options.logs_order) begin_log(m);
+  constexpr std::uint64_t few = 32;
+  m.blocks_meet = m.dispatcher.total() > 1 && m.dispatcher.total() <= few && may_meet(m);
   m.unread_waits = unread_waits(m.program());
   m.unread_atomics = unread_atomics(m.program());
 }

@@ -221,6 +221,10 @@ std::uint32_t Machine::cluster_size() const {
   return model_->cluster_size;
 }
 
+std::uint64_t Machine::wave() const {
+  return model_->dispatcher.resident();
+}
+
 std::uint64_t Machine::cluster_number(std::uint64_t block) const {
   return model_->cluster_number(block);
 }

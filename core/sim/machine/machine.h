@@ -135,6 +135,7 @@ class Machine {
   // A block of the cluster of `block`, by its rank; null: there is none.
   const Block* member(const Block& block, std::uint32_t rank) const;
   std::uint32_t cluster_size() const;
+  std::uint64_t wave() const;  // how many blocks there is room for at once
   // The cluster that a block of the grid belongs to, counted as the blocks of a grid of clusters
   // are; and whether all threads of a cluster's blocks have exited.
   std::uint64_t cluster_number(std::uint64_t block) const;

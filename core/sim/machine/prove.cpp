@@ -242,6 +242,11 @@ Outcome<Proof::Verdict> Proof::advance(std::uint64_t budget) {
     const RunState state = search_->advance(budget);
     if (state == RunState::running) return verdict_;
     verdict_ = failure_ ? Verdict::fails : Verdict::open;
+    for (const Search::Hazard& h : search_->hazards()) {
+      if (search_->found() || failure_ || !is_bad(h.report)) continue;
+      verdict_ = Verdict::fails;
+      failure_ = Failure{"--schedule " + schedule_text({options_.schedule, h.holds}), {h.report}};
+    }
     if (search_->found()) {
       verdict_ = Verdict::fails;
       failure_ =

@@ -175,6 +175,7 @@ bool Scheduler::is_held_back(Block& block, Warp& warp) {
   const std::uint32_t bit = 1u << warp.index;
   if (warp.executed == warp.held_at) {
     block.slow.held |= bit;
+    block.slow.rounds = 0;
     points_before_hold_ = meeting_points_.size();
     warp.held_at = next_hold(block, warp.index, warp.executed + 1);
   }
@@ -208,13 +209,27 @@ bool Scheduler::let_the_slow_go_on(Block& block) {
   return std::exchange(block.slow.held, 0) != 0 || drawn;
 }
 
+// Somebody is held, and CTAs may tell each other something in global memory: all others have some
+// turns first. (One whose turn ends waits, or asks again and again.)
+bool Scheduler::lets_others_go_first(Block& block) {
+  constexpr std::uint32_t enough = 3;
+  const bool others = model_->blocks.size() > 1 || model_->dispatcher.can_start();
+  if (!block.slow.held || !model_->blocks_meet || !others || block.slow.rounds == enough)
+    return false;
+  ++block.slow.rounds;
+  turn_left_ = 0;
+  return true;
+}
+
 // All warps wait, or are slow: what comes first? What is in flight, as a slow warp may be slower
 // than any copy; but with --lazy nothing is as late as that. Then the time limits of those in a
 // try_wait. False: nothing comes any more, or it was a fault.
 bool Scheduler::bring_something_about(Block& block) {
-  if (model_->options.lazy && let_the_slow_go_on(block)) return true;
+  if (model_->options.lazy && (lets_others_go_first(block) || let_the_slow_go_on(block)))
+    return true;
   if (model_->flights.hasten(block)) return true;
   if (model_->state != RunState::running) return false;
+  if (lets_others_go_first(block)) return true;
   return let_the_slow_go_on(block) || model_->flights.time_out(block);
 }
 
@@ -298,8 +313,10 @@ bool Scheduler::end_warp_turn(Block& block, bool in_vain) {
 // The next resident block's turn, or that of one that starts now with its cluster. In order, all
 // blocks of a cluster have a turn before those of the next one have theirs.
 void Scheduler::next_turn() {
-  turn_left_ = model_->draws.turn_length(model_->cluster_size > 1 ? model_->options.member_turn
-                                                                  : model_->options.block_turn);
+  const bool others_wait =
+      model_->cluster_size > 1 || (model_->blocks_meet && !model_->options.holds.empty());
+  turn_left_ = model_->draws.turn_length(others_wait ? model_->options.member_turn
+                                                     : model_->options.block_turn);
   idle_members_ = 0;
   const bool in_order = model_->options.schedule == 0 && !model_->blocks.empty();
   if (in_order && model_->cluster_size > 1) {

@@ -75,6 +75,7 @@ class Scheduler {
   bool cluster_goes_on(const Block& block);
   bool end_warp_turn(Block& block, bool in_vain);
   bool bring_something_about(Block& block);
+  bool lets_others_go_first(Block& block);
   bool may_get_columns(const Block& block);
 
   void draw_slowness(Block& block);

@@ -75,12 +75,22 @@ bool Search::fails(const Run& run) const {
          (!limits_.kind.empty() && std::any_of(reports.begin(), reports.end(), is_it));
 }
 
+void Search::note_hazards(const Machine& machine, const Holds& holds) {
+  constexpr std::size_t most = 16;
+  for (const Report& r : machine.reports()) {
+    if (r.weight != Weight::hazard) continue;
+    const bool is_new = known_hazards_.emplace(r.kind, r.site.ptx_line, r.pair).second;
+    if (is_new && !holds.empty() && hazards_.size() < most) hazards_.push_back({holds, r});
+  }
+}
+
 void Search::end_first() {
   const Holds holds = std::move(planned_.front());
   const std::unique_ptr<Run> run = std::move(running_.front());
   planned_.pop_front();
   running_.pop_front();
   ++tried_;
+  note_hazards(run->machine, holds);
   if (fails(*run)) {
     found_ = Found{holds, run->machine.reports()};
     running_.clear();

@@ -3,10 +3,11 @@
 //
 // Warps of a chip may be as late as they like. A kernel that synchronises rightly does not mind, so
 // each warp is held back, in a run of its own, at each point where it meets others (barriers,
-// mbarriers, copies, TMEM, atomics), until nothing else of its cluster can go on. Then two
-// are, the second somewhere after the first, of any block of the cluster, and so on: the order that
-// is found first holds the fewest. That few delays suffice for most faults is known from programs
-// of the same kind (Emmi, Qadeer and Rakamaric, "Delay-bounded scheduling", POPL 2011).
+// mbarriers, copies, TMEM, atomics), until nothing else of its cluster can go on; in a grid of few
+// CTAs that may tell each other something in global memory, until nothing else of that can. Then
+// two are, the second somewhere after the first, of any block of the cluster, and so on: the order
+// that is found first holds the fewest. That few delays suffice for most faults is known from
+// programs of the same kind (Emmi, Qadeer and Rakamaric, "Delay-bounded scheduling", POPL 2011).
 //
 // Clusters run the same program, so those that are held belong to the first one and the last one,
 // where a grid's edges are; without clusters, to the first block and the last one. What was held is
@@ -22,7 +23,9 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "core/sim/machine/machine.h"
@@ -48,6 +51,12 @@ class Search {
     std::vector<Report> reports;  // of that run: the last one is the fault, where there is one
   };
 
+  // A hazard that somebody has to be held for, and the first order that shows it.
+  struct Hazard {
+    std::vector<Hold> holds;
+    Report report;
+  };
+
   // A machine that has not run yet; its own options are those of every run. Options::beside threads
   // of its executor run other orders beside the caller's: what is found, and how many were tried
   // before, is the same with any number.
@@ -59,6 +68,8 @@ class Search {
 
   Progress progress() const;
   const std::optional<Found>& found() const { return found_; }
+  // That the order in which nobody is held does not show: of each kind and place one, the first.
+  const std::vector<Hazard>& hazards() const { return hazards_; }
   // Whether the limit on runs, not that on holds, ended it: then some of the orders with so many
   // holds were left out.
   bool cut_short() const { return left_out_; }
@@ -77,6 +88,7 @@ class Search {
   std::uint64_t advance_all(std::uint64_t budget);  // answers how much was executed
   void end_first();
   bool fails(const Run& run) const;
+  void note_hazards(const Machine& machine, const Holds& holds);
   bool is_over(const Machine& machine, const Holds& holds) const;  // nothing held matters any more
   bool is_wanted(const Hold& place, const Holds& before) const;
   void plan(Machine& machine, const Holds& before);
@@ -91,6 +103,8 @@ class Search {
   std::uint64_t tried_ = 0, known_ = 1, points_ = 0;
   bool left_out_ = false;
   std::optional<Found> found_;
+  std::set<std::tuple<std::string, std::uint32_t, std::string>> known_hazards_;
+  std::vector<Hazard> hazards_;
 };
 
 }  // namespace tilescope::sim

@@ -219,7 +219,8 @@ Flow refuse_access(Core& x, const Code& c, Access access, int lane, u64 address,
   if (freed) {
     return x.reports->fault(
         x, lane, "out_of_bounds",
-        fmt::format("{}, which is in {}, and that was freed before this launch", what, freed->name),
+        fmt::format("{}, which is in buffer {}, and that was freed before this launch", what,
+                    freed->name),
         "memory that is allocated", fmt::format("0x{:x}", address));
   }
   constexpr u64 far = u64{1} << 32;
@@ -233,7 +234,12 @@ Flow refuse_access(Core& x, const Code& c, Access access, int lane, u64 address,
   const std::string found = distance(w.offset, bytes, w.size, described(*w.region), system);
   return x.reports->fault(
       x, lane, "out_of_bounds", fmt::format("{}, {}", what, found),
-      fmt::format("bytes 0 to {} of {}", w.size ? w.size - 1 : 0, described(*w.region)), found);
+      w.size ? fmt::format("bytes 0 to {} of {}", w.size - 1, described(*w.region))
+             : fmt::format("none: {}", w.region == &x.block->shared
+                                           ? "the kernel declares no shared memory, and the launch "
+                                             "gives it no dynamic one"
+                                           : described(*w.region)),
+      found);
 }
 
 bool shared_offset(Core& x, const Code& c, Space space, Access access, int lane, u64 address,

@@ -56,19 +56,6 @@ bool may_meet(const ptx::Program& program, const ptx::Instruction& i, const Code
                      [](const ptx::Operand& o) { return o.kind == ptx::Operand::Kind::special; });
 }
 
-bool may_meet(const Model& m) {
-  const ptx::Program& program = m.program();
-  const std::vector<Code>& code = m.image->bound[0].code;
-  for (std::size_t pc = 0; pc < program.code.size(); ++pc) {
-    if (may_meet(program, program.code[pc], code[pc])) return true;
-  }
-  const auto& specials = program.specials;
-  return std::any_of(specials.begin(), specials.end(),
-                     [](const auto& s) { return s.first == ptx::Special::smid; }) ||
-         std::any_of(program.variables.begin(), program.variables.end(),
-                     [](const ptx::Placed& v) { return v.variable.name == ptx::heap_name; });
-}
-
 // Of one copy of the memory, with what is kept of each of its bytes.
 u64 written_bytes(const Model& m) {
   u64 out = 0;
@@ -101,6 +88,19 @@ bool claim(std::vector<u8>& who, u64 first, u64 last, u8 part) {
 }
 
 }  // namespace
+
+bool may_meet(const Model& m) {
+  const ptx::Program& program = m.program();
+  const std::vector<Code>& code = m.image->bound[0].code;
+  for (std::size_t pc = 0; pc < program.code.size(); ++pc) {
+    if (may_meet(program, program.code[pc], code[pc])) return true;
+  }
+  const auto& specials = program.specials;
+  return std::any_of(specials.begin(), specials.end(),
+                     [](const auto& s) { return s.first == ptx::Special::smid; }) ||
+         std::any_of(program.variables.begin(), program.variables.end(),
+                     [](const ptx::Placed& v) { return v.variable.name == ptx::heap_name; });
+}
 
 bool SideBySide::fits(const Model& m) {
   return m.options.beside && m.options.executor && m.state == RunState::running &&

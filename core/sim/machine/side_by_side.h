@@ -27,6 +27,9 @@ namespace tilescope::sim {
 class Executor;
 class Model;
 
+// Whether its CTAs may tell each other something in global memory.
+bool may_meet(const Model& model);
+
 class SideBySide {
  public:
   // Whether it is worth a try: Options::beside, a machine that has not begun, two clusters or more,

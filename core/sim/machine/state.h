@@ -195,6 +195,7 @@ struct Slowness {
   bool copies = false, products = false;  // operations without a pipe, and with one
   std::uint64_t length = 0, left = 0;     // instructions of the block
   std::uint32_t fruitless = 0;            // turns in a row in which the others only asked in vain
+  std::uint32_t rounds = 0;  // turns of all other blocks for which it waits with who is held
 };
 
 struct Block {

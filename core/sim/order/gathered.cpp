@@ -154,7 +154,9 @@ void Shadow::note_read(u32& word, u32 bytes, u32 node) {
   };
   if (now.others && is_same(links_[now.others])) {
     const Touch& last = nodes_[links_[now.others].node];
-    if (last.epoch == touch.epoch && links_[now.others].bytes == bytes) return;
+    // Of each word the same lanes: others may be whom a later store of one races with.
+    const bool same_lanes = last.lanes == touch.lanes || lanes_[last.lanes] == lanes_[touch.lanes];
+    if (last.epoch == touch.epoch && links_[now.others].bytes == bytes && same_lanes) return;
   }
   if (now.count + 1 >= now.thin_at) {
     kept_.clear();

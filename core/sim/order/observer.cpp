@@ -94,9 +94,15 @@ void Observer::give(Token& token, Scope scope, Deed by, Doubt doubt) const {
 }
 
 const Doubtful* Observer::doubtful(Agent other, u32 epoch) const {
-  const auto found = std::find_if(relied_.begin(), relied_.end(),
-                                  [&](const Doubtful& d) { return d.seen.of(other) >= epoch; });
-  return found == relied_.end() ? nullptr : &*found;
+  // Of one that releases what it should, and of one that releases nothing, the former is the nearer
+  // to what is right.
+  const Doubtful* out = nullptr;
+  for (const Doubtful& d : relied_) {
+    if (d.seen.of(other) < epoch) continue;
+    if (d.why != Doubt::relaxed_release && d.why != Doubt::passed_on) return &d;
+    if (!out) out = &d;
+  }
+  return out;
 }
 
 void Observer::take(const Released& part, bool by_all) {
@@ -365,7 +371,20 @@ void Observer::see(Agent other, u32 epoch) {
   if (doubts_) likely_.seen.see(other, epoch);
 }
 
+bool Observer::lone_reaches(u32 lane) const {
+  if (!lone_.lanes || (lone_.lanes >> lane & 1) || all_met_since(lone_.turn)) return true;
+  for (u32 rest = lone_.lanes; rest; rest &= rest - 1) {
+    if (is_behind(lane, static_cast<u32>(__builtin_ctz(rest)), lone_.turn)) return true;
+  }
+  return false;
+}
+
 void Observer::fence_proxy(u32 lanes) {
+  if (lone_.lanes && !all_met_since(lone_.turn)) {
+    lone_.lanes |= lanes;
+  } else {
+    lone_ = lanes == ~0u ? LoneFence{} : LoneFence{lanes, turn_, sure_.told};
+  }
   sure_.told.join(sure_.seen);
   if (doubts_) likely_.told.join(likely_.seen);
   if (lanes == ~0u) sure_.told.see(me_, epoch_);
@@ -463,7 +482,7 @@ std::uint64_t Observer::held() const {
   std::uint64_t out = sizeof *this + view(sure_) + view(likely_);
   out += (own_fences_.size() + own_global_fences_.size()) * sizeof(ProxyFence);
   out += meetings_of_some_.size() * sizeof(MeetingOfSome);
-  out += told_by_some_.size() * sizeof(ToldBySome) + seen_by_all_.held();
+  out += told_by_some_.size() * sizeof(ToldBySome) + seen_by_all_.held() + lone_.before.held();
   for (const Fenced& f : fenced_) out += sizeof f + view(f.view);
   for (const Offered& o : offered_) out += sizeof o + view(o.part.view);
   for (const Doubtful& d : relied_) out += sizeof d + d.seen.held() + d.fenced.held();

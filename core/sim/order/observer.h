@@ -152,6 +152,11 @@ class Observer {
   bool is_told_of_global(Agent other, std::uint32_t epoch) const {
     return sure_.told_global.of(other) >= epoch;
   }
+  // The same on the way to what `lane` does now: a fence by other lanes is on it only behind a
+  // meeting with them.
+  bool is_told(Agent other, std::uint32_t epoch, std::uint32_t lane) const {
+    return is_told(other, epoch) && (lone_reaches(lane) || lone_.before.of(other) >= epoch);
+  }
   // Has it synchronised with `other` since then, in whatever way; and by scopes that include both?
   bool has_met(Agent other, std::uint32_t epoch) const {
     return other == me_ || sure_.met.of(other) >= epoch;
@@ -300,6 +305,12 @@ class Observer {
   struct ProxyFence {
     std::uint32_t epoch, lanes;
   };
+  // Fences of the async proxy by some lanes alone, since all met: which, from which turn on, and of
+  // what the proxy had been told before.
+  struct LoneFence {
+    std::uint32_t lanes = 0, turn = 0;
+    VectorClock before;
+  };
   struct MeetingOfSome {
     std::uint32_t lanes, turn;  // the last one before it
   };
@@ -323,6 +334,7 @@ class Observer {
   bool has_fenced(const std::vector<ProxyFence>& fences, std::uint32_t lanes, std::uint32_t epoch,
                   std::uint32_t until) const;
   void note_fence(std::vector<ProxyFence>& fences, std::uint32_t lanes);
+  bool lone_reaches(std::uint32_t lane) const;
   void take_likely(const Released& part, Scope scope, Doubt why, Deed by);
   void begin_doubts();
   void see_now(View& view) const;
@@ -342,6 +354,7 @@ class Observer {
   std::vector<Offered> offered_;  // read, and not acquired
   std::vector<Taken> taken_;      // the last first
   std::vector<ProxyFence> own_fences_, own_global_fences_;
+  LoneFence lone_;  // of shared memory
   std::uint32_t initialised_ = 0;     // lanes that have made mbarriers since a fence.mbarrier_init
   std::uint32_t turn_ = 1, met_ = 1;  // of now; the first one since all met
   std::uint32_t ordered_ = 1;         // the first one since an instruction had them meet

@@ -346,7 +346,21 @@ bool Shadow::Pass::is_known(u32 link, u32 bytes) const {
   return earlier.agent == touch_.agent && earlier.epoch == touch_.epoch &&
          earlier.kind == touch_.kind && earlier.strong == touch_.strong &&
          earlier.scope == touch_.scope && earlier.size == touch_.size && !touch_.operation &&
-         !earlier.operation && (bytes & ~shadow_->links_[link].bytes) == 0;
+         !earlier.operation && (bytes & ~shadow_->links_[link].bytes) == 0 &&
+         has_same_lanes(earlier);
+}
+
+// Each where it was then, and none has met others since; or they are not told apart.
+bool Shadow::Pass::has_same_lanes(const Touch& earlier) const {
+  if (!earlier.lanes || !lanes_.mask) return true;
+  const KeptLanes& kept = shadow_->lanes_[earlier.lanes];
+  if (kept.mask != lanes_.mask || kept.bytes != lanes_.bytes || kept.turn != who_->turn())
+    return false;
+  for (u32 rest = kept.mask; rest; rest &= rest - 1) {
+    const auto lane = static_cast<u32>(__builtin_ctz(rest));
+    if (shadow_->offset_of(kept, lane) != lanes_.offsets[lane]) return false;
+  }
+  return true;
 }
 
 // What becomes of a word with history `from`, of which `bytes` are touched.

@@ -96,6 +96,7 @@ class Shadow {
   struct KeptLanes {
     std::uint64_t first = 0, step = 0, rise = 0;
     std::uint32_t mask = 0, bytes = 0, turn = 0, apart = 0;
+    bool operator==(const KeptLanes&) const = default;
   };
 
   // Accesses that a later one stands for are looked for whenever there are so many more, and twice
@@ -174,6 +175,7 @@ class Shadow {
     bool shares_bytes(const Touch& earlier, std::uint32_t theirs, LaneRace& out) const;
     bool stands_for(const Touch& earlier) const;
     bool is_known(std::uint32_t link, std::uint32_t bytes) const;
+    bool has_same_lanes(const Touch& earlier) const;
     std::uint32_t node();
 
     Shadow* shadow_;
