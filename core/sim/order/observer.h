@@ -354,7 +354,7 @@ class Observer {
   std::vector<Offered> offered_;  // read, and not acquired
   std::vector<Taken> taken_;      // the last first
   std::vector<ProxyFence> own_fences_, own_global_fences_;
-  LoneFence lone_;  // of shared memory
+  LoneFence lone_;                    // of shared memory
   std::uint32_t initialised_ = 0;     // lanes that have made mbarriers since a fence.mbarrier_init
   std::uint32_t turn_ = 1, met_ = 1;  // of now; the first one since all met
   std::uint32_t ordered_ = 1;         // the first one since an instruction had them meet
