@@ -163,6 +163,11 @@ Report report_of_race(const Core& x, const Accessed& memory, const std::string& 
                         : "a release behind the one and an acquire before the other";
   r.found = c.is_likely ? "an order that chips are seen to keep, and PTX does not promise"
                         : "either could be first";
+  // Both are strong and of one size, and not in each other's scope.
+  if (!near && !c.other.async && c.other.strong && x.code[x.pc].synchronises) {
+    r.expected = ".gpu or .sys on both, where two CTAs come to one place (PTX ISA 8.5, 8.7)";
+    r.found = "two strong accesses, and the scope of one does not include the other";
+  }
   r.found += gap_text(x, c);
   return r;
 }
