@@ -259,7 +259,8 @@ DriverResult SimulatedDevice::launch(const Request& request) {
   std::optional<WaveTime> timed;
   if (fits && !options_.estimates && !known.samples && !request.begins_early) {
     timed = time_of_waves(*from, captured, options, options_.waves, [&](auto& m, auto most) {
-      return advance(m, what + ", its time", 0, most);
+      const std::uint64_t own = options_.most_instructions;
+      return advance(m, what + ", its time", 0, own ? std::min(own, most) : most);
     });
     if (interrupted()) return failed_ = DriverResult::launch_timeout;
     if (timed) options.clocked = false;

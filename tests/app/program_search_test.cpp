@@ -63,6 +63,37 @@ TEST_F(RunSearch, FindsAnOrderThatTheUsualOneDoesNotShow) {
   EXPECT_EQ(json["error"]["kind"], "fault");
 }
 
+// A race that nothing shows unless a CTA is held: told with its order, and a failure for --strict.
+TEST_F(RunSearch, TellsTheHazardsOfOtherOrders) {
+  std::ostringstream ptx;
+  ptx << std::ifstream(TILESCOPE_SOURCE_DIR "/tests/sim/programs/newer_flag_read.ptx").rdbuf();
+  write("k.ptx", ptx.str());
+  std::string launch = "entry = \"k\"\ngrid = [2]\nblock = [32]\n";
+  for (const char* name : {"X", "F", "OUT"}) {
+    launch += std::string("[[buffer]]\nname = \"") + name +
+              "\"\ndtype = \"u32\"\nshape = [1]\nzeros = true\n[[arg]]\nbuffer = \"" + name +
+              "\"\n";
+  }
+  write("k.toml", launch);
+  EXPECT_EQ(run(with({"--strict"})).exit_code, 0);
+  const Ended searched = run(with({"--search", "20"}));
+  EXPECT_EQ(searched.exit_code, 0) << searched.err;
+  EXPECT_TRUE(has(searched.out, "search: no fault in")) << searched.out;
+  const std::string before = "search: a hazard of another schedule; again with --schedule ";
+  const std::size_t at = searched.err.find(before);
+  ASSERT_NE(at, std::string::npos) << searched.err;
+  const std::size_t from = at + before.size();
+  const std::string schedule = searched.err.substr(from, searched.err.find('\n', from) - from);
+  EXPECT_TRUE(has(searched.err, "hazard (global_race)")) << searched.err;
+  EXPECT_EQ(run(with({"--search", "20", "--strict"})).exit_code, 3);
+  EXPECT_EQ(run(with({"--schedule", schedule, "--strict"})).exit_code, 3);
+  const auto [code, json] = run_json(with({"--search", "20", "--strict"}));
+  EXPECT_EQ(code, 3);
+  EXPECT_EQ(json["error"]["kind"], "hazard");
+  EXPECT_EQ(json["search"]["hazards"][0]["schedule"], schedule);
+  EXPECT_EQ(json["search"]["hazards"][0]["report"]["kind"], "global_race");
+}
+
 TEST_F(RunSearch, SaysHowFarItLooked) {
   const Ended ended = run({"run", "hgemm_v1", "--search", "20"});
   EXPECT_EQ(ended.exit_code, 0);
