@@ -99,7 +99,9 @@ TEST(Hgemm, PersistentBlocksTakeTileAfterTile) {
 
 TEST(Hgemm, PersistentClustersTakeTileAfterTile) {
   for (const bool lazy : {false, true}) {
+    if (sanitized && lazy) continue;
     expect_right("hgemm_v9", {13 * 256, 6 * 256, 64}, with(0, lazy, false));
+    if (sanitized) continue;
     expect_right("hgemm_v10", {13 * 512, 6 * 256, 64}, with(0, lazy, false));
   }
 }

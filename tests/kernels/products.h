@@ -10,6 +10,7 @@
 #include "core/diff/diff.h"
 #include "core/sim/machine/machine.h"
 #include "tests/kernels/shipped.h"
+#include "tests/sanitized.h"
 
 namespace tilescope::test {
 
@@ -59,16 +60,7 @@ inline sim::Options with(std::uint64_t schedule, bool lazy, bool exact = true) {
   return options;
 }
 
-// Under sanitizers, which take twenty times as long, fewer orders and smaller shapes: they look at
-// the simulator's code, which is the same for all of them. With TILESCOPE_WHOLE (./dev test
-// --whole) more.
-#if defined(__SANITIZE_ADDRESS__)  // g++
-inline constexpr bool sanitized = true;
-#elif defined(__has_feature)  // clang
-inline constexpr bool sanitized = __has_feature(address_sanitizer);
-#else
-inline constexpr bool sanitized = false;
-#endif
+// Under sanitizers fewer orders, with TILESCOPE_WHOLE (./dev test --whole) more.
 inline const bool whole = std::getenv("TILESCOPE_WHOLE") != nullptr;
 inline const std::uint64_t orders = sanitized ? 1 : whole ? 20 : 8;
 

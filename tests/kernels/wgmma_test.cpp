@@ -64,6 +64,7 @@ TEST(WgmmaLadder, TakesRaggedShapesFromStepTwoOn) {
 TEST(WgmmaLadder, PersistentBlocksTakeTileAfterTile) {
   for (const char* kernel : {"wgmma_v6", "wgmma_v7", "wgmma_v8", "wgmma_v9"}) {
     for (const bool lazy : {false, true}) {
+      if (sanitized && (lazy || kernel != std::string("wgmma_v9"))) continue;
       if (test::whole || lazy) expect_right(kernel, {25 * 128, 7 * 256, 64}, with(0, lazy, false));
       if (test::whole || !lazy)
         expect_right(kernel, {25 * 128, 7 * 256, 192}, with(3, lazy, false));

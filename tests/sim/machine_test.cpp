@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include "core/sim/machine/device.h"
+#include "tests/sanitized.h"
 #include "tests/sim/program.h"
 
 namespace tilescope {
@@ -341,7 +342,7 @@ $again:
 	@%p2 bra $again;
 	ret;
 })",
-                   100, 64);
+                   test::sanitized ? 20 : 100, 64);
   Outcome<sim::Machine> machine = sim::Machine::load(job, {});
   ASSERT_TRUE(machine.ok());
   EXPECT_EQ(machine->run(std::uint64_t{10} << 20), RunState::fault);
@@ -383,7 +384,7 @@ $again:
   ASSERT_TRUE(machine.ok());
   ASSERT_EQ(machine->run(1u << 20), RunState::running);
   const std::uint64_t before = machine->bytes();
-  ASSERT_EQ(machine->run(1u << 23), RunState::running);
+  ASSERT_EQ(machine->run(test::sanitized ? 1u << 21 : 1u << 23), RunState::running);
   EXPECT_LT(machine->bytes(), before + before / 2);
 }
 

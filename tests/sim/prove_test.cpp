@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/sanitized.h"
 #include "tests/sim/program.h"
 
 namespace tilescope::sim {
@@ -61,9 +62,10 @@ Proof of_body(const std::string& body) {
 
 // None of the programs that are right fails in an order, and what is not proved has its reason.
 TEST(Proof, AccusesNoRightProgram) {
-  std::size_t proved = 0, open = 0;
+  constexpr std::size_t step = test::sanitized ? 8 : 1;
+  std::size_t proved = 0, open = 0, number = 0;
   for (const auto& entry : std::filesystem::directory_iterator(TILESCOPE_TESTS_DIR "/programs")) {
-    if (entry.path().extension() != ".ptx") continue;
+    if (entry.path().extension() != ".ptx" || number++ % step) continue;
     const std::string name = entry.path().filename().string();
     test::SimProgram p = test::read_program(entry.path().string());
     if (!p.error.empty() || !p.fault.empty() || !p.hazards.empty() || p.in_turns || p.resident) {
@@ -79,7 +81,8 @@ TEST(Proof, AccusesNoRightProgram) {
     }
     proved += proof.verdict() == Verdict::proved;
   }
-  EXPECT_GT(proved, 250u);
+  EXPECT_GT(proved, 250u / step / 2);
+  if (step == 1) EXPECT_GT(proved, 250u);
   EXPECT_LT(open, 80u);
 }
 
