@@ -31,6 +31,7 @@ std::optional<WaveTime> time_of_waves(
     const std::function<RunState(sim::Machine& machine, std::uint64_t most)>& run) {
   if (!waves || !options.clocked || options.recorder || launch.launch.cooperative) return {};
   const std::uint64_t blocks = launch.launch.grid.count();
+  if (waves >= blocks) return {};
   // No chip has room for fewer than one CTA an SM: this asks for no copy of the memory.
   if (blocks <= 2 * waves * options.processors) return {};
   options.waves = static_cast<std::uint32_t>(std::min<std::uint64_t>(waves, 1u << 20));

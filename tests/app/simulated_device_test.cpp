@@ -237,6 +237,8 @@ TEST_F(Simulated, ALargeLaunchIsTimedByItsFirstWaves) {
   EXPECT_EQ(some.sum.instructions, all.sum.instructions);
   EXPECT_NEAR(some.sum.seconds / all.sum.seconds, 1, 0.1);
   EXPECT_EQ(run("go_round", 2, 20).sum.by_waves, 0u) << "it is small";
+  EXPECT_EQ(run("go_round", std::uint64_t{1} << 60, 20).sum.by_waves, 0u)
+      << "there are not so many";
   EXPECT_EQ(run("go_round_and_look", 2, 400).sum.by_waves, 0u) << "it looks at the clock";
 }
 

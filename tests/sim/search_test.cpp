@@ -105,6 +105,16 @@ TEST(Search, FindsHazardsThatOnlyALateCtaShows) {
   EXPECT_EQ(again.reports()[0].sentence, h.report.sentence);
 }
 
+// Of two strong accesses that race it is the scope that is wrong, and no order is missing.
+TEST(Hazards, OfTwoStrongAccessesSayThatAScopeIsTooNarrow) {
+  Machine m = machine_of("flag_of_narrow_scope_hazard.ptx");
+  ASSERT_EQ(m.run(~std::uint64_t{0}), RunState::done);
+  ASSERT_FALSE(m.reports().empty());
+  const Report& first = m.reports().front();
+  EXPECT_EQ(first.expected.rfind(".gpu or .sys on both", 0), 0u) << first.expected;
+  EXPECT_EQ(first.found.rfind("two strong accesses, and the scope of one", 0), 0u) << first.found;
+}
+
 // What was found is found again: by the same search in other pieces, and by a run with its holds.
 TEST(Search, SaysWhatShowsItAgain) {
   for (const char* name : {"locks_taken_crosswise.ptx", "overtaken_if_late.ptx"}) {
