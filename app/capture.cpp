@@ -136,8 +136,8 @@ int capture(CaptureWords words, Terminal& terminal) {
   Captures captures(words.capture, terminal);
   std::vector<std::unique_ptr<CaptureCalls>> processes;
   const Outcome<std::unique_ptr<SocketServer>> server =
-      SocketServer::open(socket, [&](std::string name) -> SocketServer::Answer {
-        processes.push_back(std::make_unique<CaptureCalls>(std::move(name), captures));
+      SocketServer::open(socket, [&](SocketServer::Peer peer) -> SocketServer::Answer {
+        processes.push_back(std::make_unique<CaptureCalls>(std::move(peer.name), captures));
         return [calls = processes.back().get()](std::uint32_t what, std::string_view operands) {
           return calls->answer(what, operands);
         };

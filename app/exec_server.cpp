@@ -10,7 +10,7 @@ Outcome<std::unique_ptr<ExecServer>> ExecServer::open(const std::string& path, E
                                                       Terminal& terminal) {
   std::unique_ptr<ExecServer> out(new ExecServer(std::move(options), terminal));
   Outcome<std::unique_ptr<SocketServer>> server = SocketServer::open(
-      path, [own = out.get()](std::string name) { return own->join(std::move(name)); });
+      path, [own = out.get()](SocketServer::Peer peer) { return own->join(std::move(peer)); });
   if (!server) return server.error();
   out->server_ = std::move(*server);
   return out;
@@ -36,8 +36,10 @@ ExecOptions ExecServer::next_options() const {
   return out;
 }
 
-SocketServer::Answer ExecServer::join(std::string name) {
-  programs_.push_back(std::make_unique<ExecCalls>(next_options(), std::move(name), terminal_));
+SocketServer::Answer ExecServer::join(SocketServer::Peer peer) {
+  ExecOptions options = next_options();
+  options.process = peer.process;
+  programs_.push_back(std::make_unique<ExecCalls>(options, std::move(peer.name), terminal_));
   return [program = programs_.back().get()](std::uint32_t what, std::string_view operands) {
     CallAnswer answer = program->answer(static_cast<wire::Call>(what), operands);
     return SocketAnswer{static_cast<std::uint32_t>(answer.result), std::move(answer.out.bytes),

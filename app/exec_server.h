@@ -34,7 +34,7 @@ class ExecServer {
  private:
   ExecServer(ExecOptions options, Terminal& terminal)
       : options_(std::move(options)), terminal_(terminal) {}
-  SocketServer::Answer join(std::string name);
+  SocketServer::Answer join(SocketServer::Peer peer);
   // The options of the next process: what it writes is beside that of the others.
   ExecOptions next_options() const;
 

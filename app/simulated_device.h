@@ -10,6 +10,8 @@
 // streams allow. Time is the chip's, as the simulator predicts it (app/exec_clock.h).
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -48,6 +50,7 @@ struct ExecOptions {
   std::string capture;  // a folder that gets one for each checked launch; empty: none
   std::string device;   // as --device names it, for these
   std::string program = "the program";     // whose device it is
+  pid_t process = 0;                       // and as which process it runs; 0: not known
   ProfileOptions profile;                  // what is recorded of checked launches
   std::shared_ptr<ExecTimeline> timeline;  // of all programs; null: none
   bool wall_time = false;                  // events tell the host's time
@@ -186,6 +189,7 @@ class SimulatedDevice {
     std::uint64_t end = 0;
     std::string launch;  // "reduce (launch 3)"
     Site site;
+    std::string story;  // where the values came from; empty: not known
   };
   // What is said of a launch besides its reports.
   struct Outline {

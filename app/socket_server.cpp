@@ -22,14 +22,17 @@ namespace {
 constexpr int look = 50;  // milliseconds between two looks at who asks, and whether it goes on
 constexpr std::uint64_t largest_question = std::uint64_t{1} << 31;
 
-// As the system calls the process at the other end: "vectorAdd".
-std::string program_at(int socket) {
+// The process at the other end.
+SocketServer::Peer peer_at(int socket) {
+  SocketServer::Peer out{0, "the program"};
   ucred who{};
   socklen_t bytes = sizeof who;
-  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &bytes) != 0) return "the program";
+  if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &who, &bytes) != 0) return out;
+  out.process = who.pid;
   std::ifstream file(fmt::format("/proc/{}/comm", who.pid));
   std::string name;
-  return std::getline(file, name) && !name.empty() ? name : "the program";
+  if (std::getline(file, name) && !name.empty()) out.name = name;
+  return out;
 }
 
 // Waits for what is not there yet, but not beyond an interrupt.
@@ -109,7 +112,7 @@ void SocketServer::accept() {
 }
 
 void SocketServer::add(int socket) {
-  connections_.push_back({socket, join_(program_at(socket))});
+  connections_.push_back({socket, join_(peer_at(socket))});
 }
 
 bool SocketServer::answer_one(Connection& connection) {

@@ -25,8 +25,13 @@ struct SocketAnswer {
 class SocketServer {
  public:
   using Answer = std::function<SocketAnswer(std::uint32_t what, std::string_view operands)>;
-  // Who answers a process that has come: `name` as the system calls it, "vectorAdd".
-  using Join = std::function<Answer(std::string name)>;
+  // A process that has come: 0 where the system does not say which; "vectorAdd", as it calls it.
+  struct Peer {
+    pid_t process = 0;
+    std::string name;
+  };
+  // Who answers it.
+  using Join = std::function<Answer(Peer peer)>;
 
   // A socket at this path.
   static Outcome<std::unique_ptr<SocketServer>> open(const std::string& path, Join join);

@@ -141,8 +141,8 @@ class Capture : public ::testing::Test {
     options.folder = path("of_chip");
     options.quiet = true;
     captures_ = std::make_unique<Captures>(options, terminal_);
-    auto server = SocketServer::open(path("captures"), [this](std::string name) {
-      calls_.push_back(std::make_unique<CaptureCalls>(std::move(name), *captures_));
+    auto server = SocketServer::open(path("captures"), [this](SocketServer::Peer peer) {
+      calls_.push_back(std::make_unique<CaptureCalls>(std::move(peer.name), *captures_));
       return [own = calls_.back().get()](std::uint32_t what, std::string_view operands) {
         return own->answer(what, operands);
       };

@@ -150,6 +150,17 @@ TEST_F(StandIn, AfterAFaultEveryCallSaysSo) {
   EXPECT_EQ(device().reports().back().kind, "out_of_bounds");
 }
 
+TEST_F(StandIn, APointerToTheHostIsCalledOne) {
+  begin();
+  const std::vector<int> heap(8);
+  EXPECT_EQ(launch(reinterpret_cast<CUdeviceptr>(heap.data()), 8, 1), CUDA_SUCCESS);
+  ASSERT_TRUE(device().faulted());
+  const Report& told = device().reports().back();
+  EXPECT_EQ(told.kind, "out_of_bounds");
+  EXPECT_NE(told.sentence.find(", which is on the host: memory of "), std::string::npos)
+      << told.sentence;
+}
+
 TEST_F(StandIn, VariablesHaveAddresses) {
   begin();
   CUdeviceptr total = 0;

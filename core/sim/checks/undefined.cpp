@@ -751,8 +751,39 @@ void undefine(Core& x, Reference r, int width, Mask m) {
   recount(x, r, width);
 }
 
+namespace {
+// SplitMix64, of whoever executes it for the how-manieth time.
+Mask drawn_predicate(const Core& x, std::uint32_t p) {
+  std::uint64_t z = (x.block->number << 5 | x.warp->index) * 0x9e3779b97f4a7c15 +
+                    (x.warp->executed + (x.executed ? *x.executed : 0)) * 0x2545f4914f6cdd1d + p;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+  z = (z ^ z >> 27) * 0x94d049bb133111eb;
+  return static_cast<Mask>(z >> 16);
+}
+
+Mask value_instead(const Core& x, std::uint32_t p) {
+  switch (x.machine->options.undefined_predicates) {
+    case UndefinedPredicates::inverted:
+      return ~x.predicates[p];
+    case UndefinedPredicates::set:
+      return ~Mask{0};
+    case UndefinedPredicates::clear:
+      return 0;
+    case UndefinedPredicates::drawn:
+      return drawn_predicate(x, p);
+    default:
+      return x.predicates[p];
+  }
+}
+}  // namespace
+
 void undefine_predicate(Core& x, std::uint32_t p, Mask undefined, Mask m) {
   if (p == 0) return;
+  if (x.machine->options.undefined_predicates != UndefinedPredicates::followed) {
+    const Mask open = undefined & m;
+    x.predicates[p] = (x.predicates[p] & ~open) | (value_instead(x, p) & open);
+    return;
+  }
   shadow(x, 0);
   const std::size_t base = static_cast<std::size_t>(x.predicates - x.block->predicates.data());
   Mask& mask = x.block->undefined_predicates[base + p];

@@ -8,7 +8,9 @@
 
 #include "core/sim/checks/around.h"
 #include "core/sim/checks/origin.h"
+#include "core/sim/checks/story.h"
 #include "core/sim/checks/undefined.h"
+#include "core/sim/machine/machine.h"
 #include "core/sim/machine/model.h"
 
 namespace tilescope::sim {
@@ -85,6 +87,10 @@ void sign_undefined(Model& machine, std::string_view as) {
       r.note_undefined(at, 1, text);
     }
   }
+}
+
+std::string story_of_undefined(const Machine& machine, std::size_t buffer, std::size_t byte) {
+  return machine.model().reports.undefined_story(machine.buffer(buffer).writer(byte));
 }
 
 }  // namespace tilescope::sim

@@ -17,6 +17,7 @@
 #include "core/sim/machine/options.h"
 #include "core/sim/machine/state.h"
 #include "core/sim/machine/stops.h"
+#include "core/sim/memory/device_memory.h"
 #include "core/sim/order/access_log.h"
 #include "core/sim/order/order_log.h"
 #include "core/sim/time/clock.h"
@@ -54,8 +55,9 @@ struct Grid {
   std::size_t first_buffer = 0;
   // The memory outlives the launch: what is undefined in it at the end, a later one may write.
   bool memory_stays = false;
-  std::shared_ptr<const AllFreed> freed;  // with it: what was, before; or null
-  std::vector<Texture> textures;          // of the launch, by their handles
+  std::shared_ptr<const AllFreed> freed;                 // with it: what was, before; or null
+  std::shared_ptr<const DeviceMemory::Outside> outside;  // and what lies beside it; or null
+  std::vector<Texture> textures;                         // of the launch, by their handles
   Dim3 cluster;
   std::uint32_t cluster_size = 1;
 

@@ -419,6 +419,7 @@ Outcome<Machine> Machine::load(Module& module, DeviceMemory& memory, const Launc
   Model& m = **model;
   m.memory_stays = true;
   m.freed = memory.freed();
+  m.outside = memory.outside();
   const ptx::Function& entry = m.program().entry;
   if (parameters.size() != entry.parameter_bytes) {
     return Error{ErrorKind::mismatch,

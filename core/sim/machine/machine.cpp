@@ -1,7 +1,9 @@
 #include "core/sim/machine/machine.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "core/sim/machine/both_ways.h"
 #include "core/sim/machine/model.h"
 #include "core/sim/machine/side_by_side.h"
 
@@ -61,6 +63,26 @@ Machine& Machine::operator=(Machine&&) noexcept = default;
 Machine::~Machine() = default;
 
 RunState Machine::run(std::uint64_t budget) {
+  if (!both_ways_ && BothWays::fits(*model_)) both_ways_ = std::make_unique<BothWays>(*model_);
+  if (!both_ways_ || !both_ways_->begun()) {
+    const std::uint64_t before = instructions();
+    const RunState state = run_once(budget);
+    if (!both_ways_ || state == RunState::running || state == RunState::stopped) return state;
+    if (!BothWays::asks(*model_)) {
+      both_ways_.reset();
+      return state;
+    }
+    both_ways_->begin(*model_);
+    budget -= std::min(budget, instructions() - before);
+  }
+  const BothWays::Outcome outcome = both_ways_->run(budget);
+  if (outcome == BothWays::Outcome::running) return RunState::running;
+  if (outcome == BothWays::Outcome::same) model_ = both_ways_->take();
+  both_ways_.reset();
+  return model_->state;
+}
+
+RunState Machine::run_once(std::uint64_t budget) {
   if (!beside_ && SideBySide::fits(*model_)) beside_ = std::make_unique<SideBySide>(*model_);
   if (!beside_) return model_->scheduler.run(budget);
   const SideBySide::Outcome outcome = beside_->run(budget);
@@ -72,7 +94,7 @@ RunState Machine::run(std::uint64_t budget) {
 }
 
 RunState Machine::state() const {
-  return model_->state;
+  return both_ways_ && both_ways_->begun() ? RunState::running : model_->state;
 }
 
 Progress Machine::progress() const {
@@ -97,7 +119,8 @@ std::uint64_t Machine::instructions() const {
 }
 
 std::uint64_t Machine::bytes() const {
-  return sizeof(Model) + model_->bytes() + (beside_ ? beside_->bytes() : 0);
+  return sizeof(Model) + model_->bytes() + (beside_ ? beside_->bytes() : 0) +
+         (both_ways_ ? both_ways_->bytes() : 0);
 }
 
 std::size_t Machine::threads() const {
@@ -134,6 +157,7 @@ const Region& Machine::buffer(std::size_t index) const {
 
 void Machine::stop_at(StopAt at) {
   beside_.reset();
+  both_ways_.reset();
   model_->watcher.stop_at(std::move(at));
 }
 

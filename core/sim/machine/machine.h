@@ -49,6 +49,7 @@ class Model;
 class Module;
 class Region;
 class SideBySide;
+class BothWays;
 struct Writer;
 
 class Machine {
@@ -153,10 +154,13 @@ class Machine {
 
  private:
   explicit Machine(std::unique_ptr<Model> model);
+  RunState run_once(std::uint64_t budget);
 
   std::unique_ptr<Model> model_;
   // While clusters run side by side: the model stands at its start. A copy starts there.
   std::unique_ptr<SideBySide> beside_;
+  // The start is kept, or something undefined has decided and is looked into.
+  std::unique_ptr<BothWays> both_ways_;
 };
 
 // "ld.global.f32" of "@%p1 ld.global.f32 %f1, [%rd4];"

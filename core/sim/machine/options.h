@@ -21,6 +21,11 @@ struct Hold {
   bool operator==(const Hold&) const = default;
 };
 
+// What becomes of a predicate that hangs on something undefined: it is undefined, and followed; or
+// it has a value from then on (core/sim/machine/both_ways.h): that of the bits that are there, the
+// other one, true, false, or one that is drawn.
+enum class UndefinedPredicates : std::uint8_t { followed, kept, inverted, set, clear, drawn };
+
 struct Options {
   // Blocks that are alive together; more start as these end: a grid larger than that runs in waves.
   // Blocks that wait for each other through global memory need to be resident together, as on a
@@ -92,6 +97,7 @@ struct Options {
   // Each clusterlaunchcontrol.try_cancel is answered that nothing was cancelled, as when no cluster
   // is left to begin (9.7.13.17): all of them begin themselves. A schedule draws who is told so.
   bool grants_fail = false;
+  UndefinedPredicates undefined_predicates = UndefinedPredicates::followed;
   // Use the handlers that every processor can run, even where there are faster ones; the results
   // are the same bits, which is what the tests use this for.
   bool plain_handlers = false;

@@ -225,6 +225,13 @@ Flow refuse_access(Core& x, const Code& c, Access access, int lane, u64 address,
   }
   constexpr u64 far = u64{1} << 32;
   if (!w.region || (w.offset > far && 0 - w.offset > far)) {
+    const auto& outside = x.machine->outside;
+    if (const std::string owner = outside ? (*outside)(address) : ""; !owner.empty()) {
+      return x.reports->fault(x, lane, "out_of_bounds", fmt::format("{}, which is {}", what, owner),
+                              "memory of the device (cudaMalloc, cudaMallocManaged), or of the "
+                              "host that the device is told of (cudaMallocHost)",
+                              fmt::format("0x{:x}", address));
+    }
     return x.reports->fault(
         x, lane, "out_of_bounds",
         fmt::format("{}, which is in no buffer{}", what, address < 65536 ? ": a null pointer" : ""),

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -68,6 +69,11 @@ class DeviceMemory {
   Region* find(std::uint64_t address, std::uint64_t bytes = 1);
   // What was released: as it is now.
   std::shared_ptr<const AllFreed> freed() const { return freed_; }
+  // Whose memory lies where no allocation does ("the stack of vectorAdd, on the host"), as who uses
+  // this one knows; empty: nothing is known to.
+  using Outside = std::function<std::string(std::uint64_t address)>;
+  void set_outside(Outside outside) { outside_ = std::make_shared<Outside>(std::move(outside)); }
+  std::shared_ptr<const Outside> outside() const { return outside_; }
 
   std::uint64_t used() const { return used_; }  // bytes
   std::uint64_t limit() const { return limit_; }
@@ -83,6 +89,7 @@ class DeviceMemory {
 
   std::vector<Region> regions_;
   std::shared_ptr<AllFreed> freed_ = std::make_shared<AllFreed>();
+  std::shared_ptr<const Outside> outside_;  // null: nobody knows
   std::uint64_t limit_ = 0, used_ = 0;
   std::uint64_t first_ = first_address, next_ = first_address;
 };

@@ -99,6 +99,21 @@ bool Region::any_undefined(std::uint64_t offset, std::uint64_t bytes) const {
   return false;
 }
 
+bool Region::means_same(const Region& other) const {
+  if (size() != other.size()) return false;
+  for (std::uint64_t at = 0; at < size(); at += 8) {
+    const std::uint64_t count = std::min<std::uint64_t>(8, size() - at);
+    const std::uint8_t own = undefined_.empty() ? 0 : undefined_[at / 8];
+    const std::uint8_t others = other.undefined_.empty() ? 0 : other.undefined_[at / 8];
+    if (own != others) return false;
+    if (own == 0 && std::memcmp(data() + at, other.data() + at, count) == 0) continue;
+    for (std::uint64_t k = 0; k < count; ++k) {
+      if (!(own >> k & 1) && data()[at + k] != other.data()[at + k]) return false;
+    }
+  }
+  return true;
+}
+
 Writer Region::writer(std::uint64_t offset) const {
   if (!remembers_) return {};
   const std::uint64_t grain = offset >> grain_shift_;

@@ -119,6 +119,8 @@ class Region {
     return !undefined_.empty() && (undefined_[offset >> 3] >> (offset & 7) & 1);
   }
   bool any_undefined(std::uint64_t offset, std::uint64_t bytes) const;
+  // Whether the same bytes of both are defined, and have the same values.
+  bool means_same(const Region& other) const;
   // Which bits of a byte are undefined. Some only where a bit field was written into what nobody
   // had: a debug build makes an object so, field by field.
   std::uint8_t undefined_bits_at(std::uint64_t offset) const;

@@ -59,7 +59,6 @@ Clock::Clock(const DeviceTimes& times, const ptx::Program& program, u32 processo
     : times_(std::make_shared<const DeviceTimes>(times)),
       costs_(std::make_shared<const Costs>(costs_of(program, times))),
       recorder_(recorder),
-      processors_(processors),
       level1_bytes_(level1_bytes),
       spare_registers_(spare_registers),
       used_(processors),
@@ -72,6 +71,7 @@ Clock::Clock(const DeviceTimes& times, const ptx::Program& program, u32 processo
 
 void Clock::make_processor(u32 number) {
   used_[number] = true;
+  if (processors_.size() <= number) processors_.resize(number + 1);
   processors_[number] = Processor(*times_, level1_bytes_);
 }
 
@@ -104,6 +104,7 @@ void Clock::await_operands(Core& x, const Cost& cost, WarpTime& t) {
 }
 
 void Clock::fetch_units(const Block& block, u32 warp) const {
+  if (!used_[block.processor]) return;
   const Processor& p = processors_[block.processor];
   const u32 scheduler = scheduler_of(block.time.first_warp + warp);
   __builtin_prefetch(&p.issue[scheduler]);
@@ -113,6 +114,7 @@ void Clock::fetch_units(const Block& block, u32 warp) const {
 }
 
 void Clock::fetch_room(const Block& block, u32 warp) const {
+  if (!used_[block.processor]) return;
   const Processor& p = processors_[block.processor];
   const WarpTime& t = block.time.warps[warp];
   const auto& lanes = p.lanes[t.scheduler];
@@ -298,7 +300,7 @@ double Clock::frequency(double cycles, double tensor_cycles, double l2_bytes) co
   if (cycles <= 0) return t.clock;
   if (t.power_limit <= 0) {
     const double busy =
-        std::min(1.0, tensor_cycles / (cycles * static_cast<double>(processors_.size())));
+        std::min(1.0, tensor_cycles / (cycles * static_cast<double>(used_.size())));
     return t.clock + (t.tensor_clock > 0 ? (t.tensor_clock - t.clock) * busy : 0);
   }
   const double nanojoules =
@@ -329,7 +331,7 @@ void Clock::tell_pipes(Recorder& recorder) const {
     p.busy += busy;
     p.copies = copies;
   };
-  const double count = static_cast<double>(processors_.size());
+  const double count = static_cast<double>(used_.size());
   const double schedulers = count * Processor::most_schedulers;
   for (const Pipe pipe :
        {Pipe::issue, Pipe::integer, Pipe::floating, Pipe::half, Pipe::wide, Pipe::special}) {

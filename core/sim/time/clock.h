@@ -91,6 +91,8 @@ class Clock {
   Clock(const DeviceTimes& times, const ptx::Program& program, std::uint32_t processors,
         std::uint64_t level1_bytes, std::uint32_t spare_registers, Recorder* recorder);
 
+  // A copy of one that wrote a record goes on with it.
+  void record(Recorder* to) { recorder_ = OwnRecorder(to); }
   const DeviceTimes& times() const { return *times_; }
   const Costs& costs() const { return *costs_; }
   double now() const { return now_; }
@@ -187,7 +189,7 @@ class Clock {
   std::shared_ptr<const Costs> costs_;
   OwnRecorder recorder_;
   LineCounters unseen_;  // of runs that nobody records
-  std::vector<Processor> processors_;
+  std::vector<Processor> processors_;  // those that have had a block, and those before them
   std::uint64_t level1_bytes_ = 0;
   std::uint32_t spare_registers_ = 0;  // of a thread, beside those that are alive together
   std::vector<std::uint8_t> used_;     // has it had a block?

@@ -1,0 +1,66 @@
+// Whether a predicate that hangs on something undefined decides anything.
+//
+// Such a predicate may be true or false, and what it decides is followed as undefined. That is more
+// than a kernel may be accused of: one that reads past the end of what it has (a merge that looks
+// at the next key), and goes on so that it comes to nothing, is right (thrust::set_intersection).
+// So where such a predicate decides what others see, the launch is run again from its start in
+// several ways: each such predicate as its bits are, the other way round, always true, always
+// false, and as it is drawn. If each run comes to its end, and all leave the same bytes, then the
+// launch is what the first of them is, with a note; else it is what it was, and the report stands.
+//
+// These are not all ways, of which there are too many, but both of each predicate by itself.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/record/recorder.h"
+#include "core/run/job.h"
+#include "core/sim/machine/options.h"
+
+namespace tilescope::sim {
+
+class Model;
+
+class BothWays {
+ public:
+  // Whether the start of this launch, which has not begun, is worth keeping: somebody could ask for
+  // it, and what it takes (a copy of each buffer that is written) is little.
+  static bool fits(const Model& start);
+  // Whether what became of it hangs on such a predicate, and on nothing else.
+  static bool asks(const Model& ran);
+
+  explicit BothWays(const Model& start);
+  ~BothWays();
+  BothWays(const BothWays&) = delete;
+
+  // Behind the run from that start.
+  void begin(const Model& ran);
+  bool begun() const { return begun_; }
+
+  enum class Outcome : std::uint8_t { running, same, differ };
+  // Of all of them together about so many instructions.
+  Outcome run(std::uint64_t budget);
+  // With `same`: what the launch is.
+  std::unique_ptr<Model> take() { return std::move(last_); }
+
+  std::uint64_t bytes() const;  // that it holds, about
+
+ private:
+  std::unique_ptr<Model> from_start(UndefinedPredicates are) const;
+  bool are_same() const;
+
+  std::unique_ptr<Model> start_;
+  Recorder* recorder_ = nullptr;
+  std::unique_ptr<Recorder> record_;  // as it was then
+  bool begun_ = false;
+  std::uint64_t most_ = 0;  // instructions of each
+  Report cause_;
+  std::vector<std::unique_ptr<Model>> models_;  // one for each way, without clock and races
+  std::unique_ptr<Model> last_;                 // the first way, with all that was asked for
+};
+
+}  // namespace tilescope::sim
