@@ -11,6 +11,7 @@
 #include "app/captures.h"
 #include "app/demangle.h"
 #include "app/descriptions.h"
+#include "app/exec_records.h"
 #include "app/moved_memory.h"
 #include "core/sim/machine/module.h"
 #include "core/sim/memory/device_memory.h"
@@ -204,9 +205,8 @@ bool CaptureCalls::launch(wire::Reader& in, wire::Writer& out) {
   pending->how.dynamic_shared = shape.dynamic_shared;
   pending->how.cooperative = shape.cooperative != 0;
   pending->captured = captures_.all.size();
-  const std::string folder = (std::filesystem::path(options.folder) /
-                              fmt::format("{:04}_{}", number + 1, name.substr(0, 100)))
-                                 .string();
+  const std::string folder =
+      (std::filesystem::path(options.folder) / launch_file_name(number + 1, name)).string();
   captures_.all.push_back({number + 1, name, folder, "", false});
   out.put(wire::Wanted::yes).put(static_cast<std::uint32_t>((*entry)->parameters.size()));
   for (const ptx::Parameter& p : (*entry)->parameters) {

@@ -12,6 +12,7 @@
 #include "app/demangle.h"
 #include "app/files.h"
 #include "core/io/npy.h"
+#include "core/sim/async/map_bits.h"
 #include "core/sim/machine/textures.h"
 
 namespace tilescope {
@@ -46,6 +47,17 @@ void each_word(const std::byte* bytes, std::uint64_t size, Use use) {
     std::uint64_t word = 0;
     std::memcpy(&word, bytes + at, sizeof word);
     if (word >= 0x0000'0500'0000'0000) use(word);
+  }
+}
+
+// Where the tensors of maps begin that lie in these bytes.
+template <class Use>
+void each_tensor(const std::byte* bytes, std::uint64_t size, Use use) {
+  for (std::uint64_t at = 0; at + sim::tiled_map_bytes <= size; at += 8) {
+    if (!sim::begins_as_map(bytes + at)) continue;
+    sim::MapBits bits{};
+    std::memcpy(bits.data(), bytes + at, std::min<std::uint64_t>(bits.size(), size - at));
+    if (const auto map = sim::decode_map(bits)) use(map->address);
   }
 }
 
@@ -253,11 +265,13 @@ std::set<const sim::Region*> all_reachable(const CapturedLaunch& c) {
     if (region && known.insert(region).second) open.push_back(region);
   };
   each_word(c.parameters.data(), c.parameters.size(), reach);
+  each_tensor(c.parameters.data(), c.parameters.size(), reach);
   for (const ptx::Placed& placed : c.module.variables()) reach(placed.address);
   while (!open.empty()) {
     const sim::Region* const region = open.back();
     open.pop_back();
     each_word(region->data(), region->size(), reach);
+    each_tensor(region->data(), region->size(), reach);
   }
   return known;
 }

@@ -2,6 +2,7 @@
 
 #include <cxxabi.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 
@@ -54,6 +55,14 @@ std::string demangled(std::string_view name) {
   if (status == 0 && readable) return readable.get();
   const std::string known = beginning(name);
   return known.empty() ? text : known;
+}
+
+std::string plain_name(std::string_view name) {
+  std::string out = demangled(name);
+  out = without(out.substr(0, out.find('(')), '<', '>', "");
+  out.resize(std::min(out.size(), out.find('<')));
+  out = out.substr(out.find_last_of(" :") + 1);
+  return out.empty() ? std::string(name) : out;
 }
 
 std::string short_name(std::string_view name, std::size_t most) {

@@ -13,6 +13,9 @@ std::string demangled(std::string_view name);
 // many, at most `most` characters. "void cutlass::device_kernel<...>".
 std::string short_name(std::string_view name, std::size_t most = 60);
 
+// Its own name, for files: "scale" of "void ns::scale<float>(float*, int)".
+std::string plain_name(std::string_view name);
+
 // A text with its mangled names made short: for people. Names that are to be typed stay as they
 // are.
 std::string readable(std::string_view text);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -76,6 +77,16 @@ std::optional<Error> read_views(Options& options) {
                  ""};
   }
   if (auto error = check_record_options(exec.profile, exec.end - exec.first == 1)) return error;
+  if (!exec.capture.empty()) {
+    std::error_code failed;
+    std::filesystem::create_directories(exec.capture, failed);
+    if (failed) {
+      return Error{ErrorKind::unreadable,
+                   fmt::format("--capture {}: the folder cannot be made: {}.", exec.capture,
+                               failed.message()),
+                   exec.capture};
+    }
+  }
   if (!exec.profile.trace.empty()) {
     exec.timeline = std::make_shared<ExecTimeline>(exec.profile.trace, exec.order.device.name);
   }
@@ -292,9 +303,13 @@ int finish(const Options& options, const ExecServer& server, int status, bool ot
   const std::optional<Error> unwritten = write_records(options, server, terminal);
   if (server.programs().empty()) {
     terminal.say(fmt::format(
-        "tilescope: {} asked for no CUDA device: it is none that calls the CUDA driver, or it "
-        "found another driver first.",
-        options.words[0]));
+        "tilescope: {} asked for no CUDA device: {}", options.words[0],
+        std::getenv("CUDA_VISIBLE_DEVICES")
+            ? fmt::format(
+                  "it calls no CUDA driver, found another one first, or CUDA_VISIBLE_DEVICES={} "
+                  "leaves it none.",
+                  std::getenv("CUDA_VISIBLE_DEVICES"))
+            : "it is none that calls the CUDA driver, or it found another driver first."));
   }
   const auto [own, ended] = end_of(options.words[0], status);
   if (!ended.empty()) terminal.say(ended);

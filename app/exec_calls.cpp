@@ -6,6 +6,7 @@
 #include <chrono>
 #include <utility>
 
+#include "app/host_lines.h"
 #include "core/run/fit_launch.h"
 
 namespace tilescope {
@@ -61,6 +62,8 @@ ExecCalls::Row ExecCalls::row_of(wire::Call call) {
       return {&ExecCalls::host_runs, true};
     case Call::host_early:
       return {&ExecCalls::host_early, true};
+    case Call::copy_refused:
+      return {&ExecCalls::copy_refused, true};
     case Call::module_load:
       return {&ExecCalls::module_load};
     case Call::module_unload:
@@ -354,7 +357,7 @@ DriverResult ExecCalls::host_early(wire::Reader& in, CallAnswer&) {
   const auto work = static_cast<wire::Work>(in.get<std::uint8_t>());
   const auto number = in.get<std::uint64_t>();
   use.writes = in.get<bool>();
-  use.where = in.text();
+  use.where = host_line(std::string(in.text()));
   if (in.failed() || work >= wire::Work::count) return DriverResult::invalid_value;
   use.work_reads = work == wire::Work::copy_in;
   use.work = use.work_reads ? "a copy from the host" : "a copy to the host";

@@ -153,6 +153,9 @@ class ExecCalls {
   DriverResult printed(wire::Reader& in, CallAnswer& answer);
   DriverResult host_runs(wire::Reader& in, CallAnswer& answer);
   DriverResult host_early(wire::Reader& in, CallAnswer& answer);
+  DriverResult copy_refused(wire::Reader& in, CallAnswer& answer);
+  // Of rows of so many bytes one is not on the device: tells it, and is an invalid value.
+  DriverResult refuse(std::string_view what, const wire::Rows& rows, std::uint64_t row_bytes);
   DriverResult launch(wire::Reader& in, CallAnswer& answer);
   DriverResult stream_create(wire::Reader& in, CallAnswer& answer);
   DriverResult stream_destroy(wire::Reader& in, CallAnswer& answer);

@@ -163,6 +163,7 @@ DriverResult ExecCalls::allocate(wire::Reader& in, CallAnswer& answer) {
   const auto bytes = in.get<std::uint64_t>(), at = in.get<std::uint64_t>();
   const auto on = stream(in.get<std::uint64_t>());
   const auto turn = in.get<wire::Turn>();
+  const std::string_view callers = in.text();
   if (!on) return DriverResult::invalid_handle;
   if (bytes == 0) return DriverResult::invalid_value;
   sim::DeviceMemory& memory = device_.memory();
@@ -182,6 +183,7 @@ DriverResult ExecCalls::allocate(wire::Reader& in, CallAnswer& answer) {
   }
   if (!address) return no_room(bytes);
   memory.find(*address)->about = "device memory";
+  device_.note_maker(name, callers);
   owners_[*address] = context_;
   if (turn == wire::Turn::of_stream) {
     order(*on);
@@ -195,6 +197,7 @@ DriverResult ExecCalls::allocate_host(wire::Reader& in, CallAnswer& answer) {
   const auto bytes = in.get<std::uint64_t>();
   std::uint64_t address = in.get<std::uint64_t>();
   const bool managed = in.get<std::uint8_t>();
+  const std::string_view callers = in.text();
   if (in.failed() || bytes == 0 || address % page_bytes) return DriverResult::invalid_value;
   sim::DeviceMemory& memory = device_.memory();
   const std::string name = std::to_string(++allocations_);
@@ -212,6 +215,7 @@ DriverResult ExecCalls::allocate_host(wire::Reader& in, CallAnswer& answer) {
     }
   }
   memory.find(address)->about = managed ? "managed memory" : "host memory";
+  device_.note_maker(name, callers);
   auto block = SharedMemory::make(address, bytes);
   if (!block) {
     memory.release(address);
@@ -245,12 +249,15 @@ DriverResult ExecCalls::release(wire::Reader& in, CallAnswer&) {
   // A program that looks at no answer would never know.
   const sim::Region* const there = memory.find(address);
   const sim::Freed* const before = sim::freed_at(*freed, address);
-  terminal_.say(fmt::format(
-      "tilescope: 0x{:x} was not freed: {}", address,
-      there    ? fmt::format("it is byte {} of buffer {}, and its beginning is what cudaFree takes",
-                             address - there->base(), there->name())
-      : before ? fmt::format("buffer {}, which was there, was freed before", before->name)
-               : "nothing was allocated there"));
+  device_.call_was_refused(
+      fmt::format("0x{:x} was not freed: {}", address,
+                  there ? fmt::format("it is byte {} of buffer {}, and its beginning is what "
+                                      "cudaFree takes",
+                                      address - there->base(), there->name())
+                  : before
+                      ? fmt::format("buffer {}, which was there, was freed before", before->name)
+                      : "nothing was allocated there"),
+      "what cudaMalloc gave, once");
   return DriverResult::invalid_value;
 }
 
@@ -272,6 +279,45 @@ void ExecCalls::use(std::uint64_t stream, const char* what, const Rows& rows,
 
 // ---- copies -------------------------------------------------------------------------------------
 
+namespace {
+std::string count_text(std::uint64_t bytes) {
+  return fmt::format("{} byte{}", bytes, bytes == 1 ? "" : "s");
+}
+}  // namespace
+
+// A program that looks at no answer would never know.
+DriverResult ExecCalls::refuse(std::string_view what, const Rows& rows, std::uint64_t row_bytes) {
+  const sim::DeviceMemory& memory = device_.memory();
+  Rows bad = rows;
+  for (std::uint64_t plane = 0; plane < rows.planes; ++plane) {
+    for (std::uint64_t row = 0; row < rows.rows; ++row) {
+      bad.address = rows.at(row, plane);
+      if (memory.holds(bad.address, row_bytes)) continue;
+      plane = rows.planes - 1;
+      break;
+    }
+  }
+  const sim::Region* const region = memory.find(bad.address);
+  const sim::Freed* const freed = sim::freed_at(*memory.freed(), bad.address);
+  const std::string there =
+      region  ? fmt::format("buffer {} has {} from there on", region->name(),
+                            count_text(region->base() + region->size() - bad.address))
+      : freed ? fmt::format("buffer {}, which was there, was freed before", freed->name)
+              : "there is no memory of the device";
+  device_.call_was_refused(fmt::format("{} of {} at 0x{:x} was refused: {}", what,
+                                       count_text(row_bytes), bad.address, there),
+                           "memory of the device, as many bytes as there are");
+  return DriverResult::invalid_value;
+}
+
+DriverResult ExecCalls::copy_refused(wire::Reader& in, CallAnswer&) {
+  const std::string_view what = in.text();
+  Rows rows;
+  rows.address = in.get<std::uint64_t>();
+  rows.bytes = in.get<std::uint64_t>();
+  return in.failed() ? DriverResult::invalid_value : refuse(what, rows, rows.bytes);
+}
+
 DriverResult ExecCalls::copy_in(wire::Reader& in, CallAnswer& answer) {
   const auto to = in.get<Rows>();
   const auto on = stream(in.get<std::uint64_t>());
@@ -280,7 +326,7 @@ DriverResult ExecCalls::copy_in(wire::Reader& in, CallAnswer& answer) {
   const std::string_view bytes = in.text();
   if (!on) return DriverResult::invalid_handle;
   if (bytes_of(to) != bytes.size() || !is_there(device_.memory(), to, to.bytes)) {
-    return DriverResult::invalid_value;
+    return refuse("a copy from the host", to, to.bytes);
   }
   const auto* from = reinterpret_cast<const std::byte*>(bytes.data());
   for (std::uint64_t plane = 0; plane < to.planes; ++plane) {
@@ -304,7 +350,9 @@ DriverResult ExecCalls::copy_out(wire::Reader& in, CallAnswer& answer) {
   const bool pinned = in.get<bool>();
   if (!on) return DriverResult::invalid_handle;
   const auto bytes = bytes_of(from);
-  if (!bytes || !is_there(device_.memory(), from, from.bytes)) return DriverResult::invalid_value;
+  if (!bytes || !is_there(device_.memory(), from, from.bytes)) {
+    return refuse("a copy to the host", from, from.bytes);
+  }
   std::string out(*bytes, '\0');
   auto* to = reinterpret_cast<std::byte*>(out.data());
   for (std::uint64_t plane = 0; plane < from.planes; ++plane) {
@@ -333,9 +381,11 @@ DriverResult ExecCalls::copy_within(wire::Reader& in, CallAnswer&) {
   if (!on) return DriverResult::invalid_handle;
   const auto bytes = bytes_of(to);
   sim::DeviceMemory& memory = device_.memory();
-  if (!bytes || !same_shape(to, from) || !is_there(memory, to, to.bytes) ||
-      !is_there(memory, from, from.bytes)) {
-    return DriverResult::invalid_value;
+  if (!bytes || !same_shape(to, from)) return DriverResult::invalid_value;
+  for (const Rows& rows : {to, from}) {
+    if (!is_there(memory, rows, rows.bytes)) {
+      return refuse("a copy on the device", rows, rows.bytes);
+    }
   }
   order(*on);
   use(*on, "a copy on the device", from, from.bytes, false);
@@ -359,9 +409,11 @@ DriverResult ExecCalls::fill(wire::Reader& in, CallAnswer&) {
   const auto on = stream(in.get<std::uint64_t>());
   if (!on) return DriverResult::invalid_handle;
   if ((width != 1 && width != 2 && width != 4) || to.bytes > (~std::uint64_t{0} >> 2) ||
-      to.rows > most_copied || to.planes != 1 ||
-      !is_there(device_.memory(), to, to.bytes * width)) {
+      to.rows > most_copied || to.planes != 1) {
     return DriverResult::invalid_value;
+  }
+  if (!is_there(device_.memory(), to, to.bytes * width)) {
+    return refuse("a memset", to, to.bytes * width);
   }
   order(*on);
   use(*on, "a memset", to, to.bytes * width, true);

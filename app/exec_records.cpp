@@ -21,7 +21,12 @@ bool is_one_file(const std::string& record) {
 }  // namespace
 
 std::string launch_file_name(std::uint64_t launch, std::string_view kernel) {
-  return fmt::format("{:04}_{}", launch, kernel.substr(0, 100));
+  std::string name = plain_name(kernel);
+  std::erase_if(name, [](char c) {
+    return !((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+             c == '_' || c == '$' || c == '.' || c == '-');
+  });
+  return fmt::format("{:04}_{}", launch, name.substr(0, 100));
 }
 
 std::optional<Error> check_record_options(const ProfileOptions& options, bool one) {

@@ -23,8 +23,8 @@ std::string host_place(pid_t process, const std::string& program, std::uint64_t 
     if (name == "[stack]") return fmt::format("on the host: the stack of {}", program);
     if (name.empty() || name == "[heap]") return fmt::format("on the host: memory of {}", program);
     const std::string file = name.substr(name.rfind('/') + 1);
-    return fmt::format("on the host: {}{} is loaded there",
-                       file.starts_with(program) ? "a variable or constant, " : "", file);
+    return file.starts_with(program) ? fmt::format("on the host: a variable of {}", program)
+                                     : fmt::format("on the host: {} is loaded there", file);
   }
   return "";
 }

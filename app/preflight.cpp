@@ -132,7 +132,10 @@ void look_at_ptx(std::string text, const std::string& name, const std::string& t
 // One fat binary: what a driver would take of it is the newest PTX that the chip runs.
 void look_at_image(std::vector<FatbinEntry> entries, const DeviceDescription& device,
                    const std::string& name, bool relocatable, Holdings& out) {
-  std::erase_if(entries, [](const FatbinEntry& e) { return e.kind == FatbinEntry::Kind::other; });
+  std::erase_if(entries, [](const FatbinEntry& e) {
+    return e.kind == FatbinEntry::Kind::other ||
+           (e.kind == FatbinEntry::Kind::machine_code && !e.has_functions);
+  });
   if (entries.empty()) return;
   ++out.images;
   std::stable_sort(entries.begin(), entries.end(),

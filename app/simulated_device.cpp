@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <filesystem>
+#include <set>
 #include <utility>
 
 #include "app/captures.h"
@@ -13,6 +15,7 @@
 #include "app/demangle.h"
 #include "app/exec_waves.h"
 #include "app/heartbeat.h"
+#include "app/host_lines.h"
 #include "app/host_places.h"
 #include "app/reports.h"
 #include "core/run/fit_launch.h"
@@ -201,7 +204,9 @@ RunState SimulatedDevice::advance(sim::Machine& machine, const std::string& what
   for (;;) {
     const std::uint64_t before = machine.progress().instructions;
     const auto from = std::chrono::steady_clock::now();
-    const RunState state = machine.run(pieces.next());
+    const std::uint64_t left = most_instructions - std::min(before, most_instructions);
+    const RunState state =
+        machine.run(most_instructions ? std::min(pieces.next(), left + 1) : pieces.next());
     const auto now = std::chrono::steady_clock::now();
     const Progress at = machine.progress();
     pieces.took(at.instructions - before, now - from);
@@ -313,6 +318,13 @@ DriverResult SimulatedDevice::launch(const Request& request) {
   // What cannot be judged is no fault, and ends nothing.
   const bool stops = options_.estimates && state == RunState::running && !interrupted();
   std::string fault = state == RunState::fault ? reports.back().kind : "";
+  // cooperative_groups.h looks whether the grid can meet.
+  if (fault == "trap" && !how.cooperative &&
+      reports.back().site.source.find("cooperative_groups") != std::string::npos) {
+    reports.back().sentence +=
+        ": where a grid meets (grid.sync()), the launch has to be a cooperative one";
+    reports.back().expected = "cudaLaunchCooperativeKernel, or cudaLaunchAttributeCooperative";
+  }
   if (fault == "assert") fmt::print(stderr, "{}\n", assertion_text(reports.back(), how.block));
   outline.waits = known.samples && !known.doubted && may_wait_for_others(fault);
   outline.doubted = known.doubted;
@@ -447,6 +459,7 @@ void SimulatedDevice::keep(const std::vector<Report>& reports) {
     }
     fresh.push_back(r);
     fresh.back().evidence = {};
+    fresh.back().found += makers_of(r);
     reports_.push_back(fresh.back());
   }
   std::vector<Report> told;
@@ -573,6 +586,43 @@ void SimulatedDevice::host_was_early(const EarlyHost& use) {
   r.found = use.where.empty() ? "no wait" : fmt::format("no wait before {}", use.where);
   // However often a loop comes there.
   r.pair = fmt::format("{}, then {}", use.work.substr(0, use.work.find(" (")), use.where);
+  keep(sifted({std::move(r)}));
+}
+
+void SimulatedDevice::note_maker(const std::string& buffer, std::string_view callers) {
+  std::vector<std::uint64_t> frames(callers.size() / sizeof(std::uint64_t));
+  std::memcpy(frames.data(), callers.data(), frames.size() * sizeof(std::uint64_t));
+  if (!frames.empty()) makers_[buffer] = std::move(frames);
+}
+
+std::string SimulatedDevice::makers_of(const Report& report) const {
+  constexpr std::string_view before = "buffer ";
+  std::set<std::string> named;
+  for (const std::string* const text : {&report.sentence, &report.expected, &report.found}) {
+    for (std::size_t at = text->find(before); at != std::string::npos;
+         at = text->find(before, at + 1)) {
+      const std::size_t begin = at + before.size();
+      named.insert(text->substr(begin, text->find_first_not_of("0123456789", begin) - begin));
+    }
+  }
+  std::string out;
+  for (const std::string& name : named) {
+    const auto known = makers_.find(name);
+    if (known == makers_.end()) continue;
+    const std::string maker = host_caller(options_.process, known->second);
+    if (!maker.empty()) out += fmt::format("; buffer {} was allocated in {}", name, maker);
+  }
+  return out;
+}
+
+void SimulatedDevice::call_was_refused(std::string sentence, std::string expected) {
+  Report r;
+  r.weight = Weight::hazard;
+  r.kind = "call_refused";
+  r.found = "an invalid value, as the call answers";
+  r.expected = std::move(expected);
+  r.pair = sentence;
+  r.sentence = std::move(sentence);
   keep(sifted({std::move(r)}));
 }
 

@@ -140,6 +140,11 @@ class SimulatedDevice {
   // The host gets these bytes: a hazard where a kernel has made one of them of what nobody had
   // written.
   void hand_over(std::uint64_t address, std::uint64_t bytes);
+  // Who has allocated a buffer: return addresses, 8 bytes each (app/cuda/callers.h).
+  void note_maker(const std::string& buffer, std::string_view callers);
+  // A copy, memset or release that the driver refuses, as it tells a program that looks at what it
+  // answers: a hazard.
+  void call_was_refused(std::string sentence, std::string expected);
   // The host was at memory that a launch or a copy may still have been at.
   struct EarlyHost {
     std::uint64_t address = 0;
@@ -216,6 +221,8 @@ class SimulatedDevice {
   std::string unchosen_text() const;
   std::vector<Report> sifted(const std::vector<Report>& found);
   void keep(const std::vector<Report>& reports);
+  // Where the buffers were made that it names.
+  std::string makers_of(const Report& report) const;
   void note_made_of_nothing(const sim::Machine& machine);
   void note_undefined(std::uint64_t begin, Undefined what);
   void note_use(std::uint64_t stream, const std::string& what, std::uint64_t address,
@@ -243,6 +250,7 @@ class SimulatedDevice {
   std::map<std::uint64_t, std::int32_t> lanes_;  // streams that are: the graph's number
   std::map<std::string, KernelSum, std::less<>> kernels_;
   std::vector<Report> reports_;
+  std::map<std::string, std::vector<std::uint64_t>, std::less<>> makers_;  // by buffer
   std::vector<std::uint64_t> silenced_;  // by each rule of the suppressions
   std::uint64_t launches_ = 0;
   ExecRecords records_;

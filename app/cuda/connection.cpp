@@ -178,6 +178,7 @@ static bool tells_host_nothing(Call call) {
     case Call::missing:
     case Call::context_current:
     case Call::host_early:
+    case Call::copy_refused:
     case Call::device_name:
     case Call::device_attribute:
     case Call::device_memory:

@@ -24,6 +24,14 @@ void each_row(const Rows& r, Row row) {
   }
 }
 
+// `tilescope` tells it: a program may not look at what is answered.
+CUresult refused(const char* what, std::uint64_t address, std::uint64_t bytes) {
+  Question(Call::copy_refused).with_text(what).with(address).with(bytes).ask();
+  return CUDA_ERROR_INVALID_VALUE;
+}
+constexpr const char *into = "a copy from the host", *out_of = "a copy to the host",
+                     *within = "a copy on the device";
+
 // Whether so much is there: before the host's side is read, which may be as small as it should be.
 CUresult is_there(const Rows& to) {
   constexpr std::uint64_t small = 4096;
@@ -31,8 +39,10 @@ CUresult is_there(const Rows& to) {
   const bool mapped = to.address >= wire::mapped_begin && to.address < wire::mapped_end;
   if (all <= small || mapped || !is_one_piece(to)) return CUDA_SUCCESS;
   std::uint64_t begin = 0, bytes = 0;
-  if (const auto wrong = Question(Call::find).with(to.address).ask(&begin, &bytes)) return wrong;
-  return all <= begin + bytes - to.address ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  if (const auto wrong = Question(Call::find).with(to.address).ask(&begin, &bytes)) {
+    return wrong == CUDA_ERROR_INVALID_VALUE ? refused(into, to.address, all) : wrong;
+  }
+  return all <= begin + bytes - to.address ? CUDA_SUCCESS : refused(into, to.address, all);
 }
 
 // The host's side of a copy.
@@ -208,17 +218,18 @@ TILESCOPE_CUDA cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes
 }
 TILESCOPE_CUDA cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void* from, std::size_t bytes,
                                     CUstream stream) {
-  if (!is_devices(to)) return CUDA_ERROR_INVALID_VALUE;
+  if (!is_devices(to)) return refused(into, to, bytes);
   return copy(to, address_of(from), bytes, stream, false);
 }
 TILESCOPE_CUDA cuMemcpyDtoHAsync_v2(void* to, CUdeviceptr from, std::size_t bytes,
                                     CUstream stream) {
-  if (!is_devices(from)) return CUDA_ERROR_INVALID_VALUE;
+  if (!is_devices(from)) return refused(out_of, from, bytes);
   return copy(address_of(to), from, bytes, stream, false);
 }
 TILESCOPE_CUDA cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, std::size_t bytes,
                                     CUstream stream) {
-  if (!is_devices(to) || !is_devices(from)) return CUDA_ERROR_INVALID_VALUE;
+  if (!is_devices(to)) return refused(within, to, bytes);
+  if (!is_devices(from)) return refused(within, from, bytes);
   return copy(to, from, bytes, stream, false);
 }
 TILESCOPE_CUDA cuMemcpyPeerAsync(CUdeviceptr to, void*, CUdeviceptr from, void*, std::size_t bytes,
@@ -232,15 +243,16 @@ TILESCOPE_CUDA cuMemcpyPeerAsync(CUdeviceptr to, void*, CUdeviceptr from, void*,
     return copy(to, from, bytes, stream, true);                                                 \
   }                                                                                             \
   TILESCOPE_CUDA cuMemcpyHtoD_v2##ending(CUdeviceptr to, const void* from, std::size_t bytes) { \
-    if (!is_devices(to)) return CUDA_ERROR_INVALID_VALUE;                                       \
+    if (!is_devices(to)) return refused(into, to, bytes);                                       \
     return copy(to, address_of(from), bytes, stream, true);                                     \
   }                                                                                             \
   TILESCOPE_CUDA cuMemcpyDtoH_v2##ending(void* to, CUdeviceptr from, std::size_t bytes) {       \
-    if (!is_devices(from)) return CUDA_ERROR_INVALID_VALUE;                                     \
+    if (!is_devices(from)) return refused(out_of, from, bytes);                                 \
     return copy(address_of(to), from, bytes, stream, true);                                     \
   }                                                                                             \
   TILESCOPE_CUDA cuMemcpyDtoD_v2##ending(CUdeviceptr to, CUdeviceptr from, std::size_t bytes) { \
-    if (!is_devices(to) || !is_devices(from)) return CUDA_ERROR_INVALID_VALUE;                  \
+    if (!is_devices(to)) return refused(within, to, bytes);                                     \
+    if (!is_devices(from)) return refused(within, from, bytes);                                 \
     return copy(to, from, bytes, stream, true);                                                 \
   }                                                                                             \
   TILESCOPE_CUDA cuMemcpyPeer##ending(CUdeviceptr to, void*, CUdeviceptr from, void*,           \

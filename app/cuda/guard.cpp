@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <climits>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -82,15 +83,20 @@ struct sigaction before {};  // what guards_on stands before
 
 // The file that holds an instruction, where in it that is as addr2line has it, and the function,
 // where it has a name.
-void name_place(std::uint64_t instruction, char* out, std::size_t room) {
+// `whole`: the file with its folders, which no handler may ask for.
+void name_place(std::uint64_t instruction, char* out, std::size_t room, bool whole = false) {
   Dl_info in{};
   *out = 0;
   if (!instruction || !::dladdr(reinterpret_cast<void*>(instruction), &in) || !in.dli_fname) return;
   const char* const slash = std::strrchr(in.dli_fname, '/');
+  char path[PATH_MAX];
+  const char* const file = whole && ::realpath(in.dli_fname, path) ? path
+                           : slash                                 ? slash + 1
+                                                                   : in.dli_fname;
   const bool fixed = static_cast<const Elf64_Ehdr*>(in.dli_fbase)->e_type == ET_EXEC;
   const std::uint64_t base = fixed ? 0 : reinterpret_cast<std::uint64_t>(in.dli_fbase);
   std::snprintf(out, room, "%s%s%s, at 0x%llx of it", in.dli_sname ? in.dli_sname : "",
-                in.dli_sname ? " in " : "", slash ? slash + 1 : in.dli_fname,
+                in.dli_sname ? " in " : "", file,
                 static_cast<unsigned long long>(instruction - base));
 }
 
@@ -286,8 +292,8 @@ std::vector<EarlyUse> take_early_uses() {
     if (all) seen_count.compare_exchange_strong(count, 0);  // else somebody is coming
   }
   for (std::size_t i = 0; i < out.size(); ++i) {
-    char where[512];
-    name_place(instructions[i], where, sizeof where);
+    char where[PATH_MAX + 512];
+    name_place(instructions[i], where, sizeof where, true);
     out[i].where = where;
   }
   return out;

@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "app/cuda/callers.h"
 #include "app/cuda/connection.h"
 #include "app/cuda/contexts.h"
 #include "app/cuda/graphs.h"
@@ -92,7 +93,7 @@ CUresult release(std::uint64_t address, CUstream stream, wire::Turn turn) {
 CUresult share(std::uint64_t& address, std::uint64_t bytes, std::uint64_t at, bool managed,
                unsigned flags) {
   Question question(Call::allocate_host);
-  question.with(bytes).with(at).with(static_cast<std::uint8_t>(managed));
+  question.with(bytes).with(at).with(static_cast<std::uint8_t>(managed)).with_text(callers());
   if (const CUresult result = question.ask(&address)) return result;
   const int file = question.file();
   bool good = file >= 0;
@@ -166,6 +167,7 @@ CUresult allocate(CUdeviceptr* address, std::uint64_t bytes, CUstream stream,
       .with(std::uint64_t{0})
       .with(number_of(stream))
       .with(turn)
+      .with_text(callers())
       .ask(address);
 }
 }  // namespace
@@ -182,6 +184,7 @@ CUresult allocate_there(const AllocationNode& node, CUstream stream) {
                               .with(std::uint64_t{node.address})
                               .with(number_of(stream))
                               .with(wire::Turn::of_stream)
+                              .with_text("")
                               .ask(&address);
   if (result) return result;
   const std::lock_guard lock(graph_memory_mutex);

@@ -64,6 +64,7 @@ enum class Call : std::uint32_t {
   host_runs,         // stream u64 -> printed text: a host function begins, behind what it was given
   host_early,        // address u64, Work u8, of a launch its number u64, writes u8, where text ->
                      // nothing: the host was there before it had waited for that work
+  copy_refused,      // what text, address u64, bytes u64 -> an invalid value: it is told
 
   // ---- modules ----
   module_load,       // name, is the context's u8, count u32, images (bytes: PTX, a fat binary)
@@ -86,9 +87,9 @@ enum class Call : std::uint32_t {
            // host reaches, where it does not
 
   // ---- memory ----
-  allocate,       // bytes u64, at u64 (0: anywhere), stream u64 -> address u64
-  allocate_host,  // bytes u64, at u64 (0: anywhere), managed u8 -> address u64, and the file that
-                  // is it
+  allocate,  // bytes u64, at u64 (0: anywhere), stream u64, Turn u8, callers text -> address u64
+  allocate_host,  // bytes u64, at u64 (0: anywhere), managed u8, callers text -> address u64, and
+                  // the file that is it
   release,        // address u64, stream u64, waits u8 -> nothing
   find,           // address u64 -> begin u64, bytes u64
   copy_in,        // Rows to, stream u64, waits u8, pinned u8, bytes -> printed text

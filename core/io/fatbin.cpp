@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "core/io/bytes.h"
+#include "core/io/elf.h"
 
 namespace tilescope {
 namespace {
@@ -131,9 +132,31 @@ class FatbinReader {
       const Bytes payload = rest.subspan(h.header, static_cast<std::size_t>(h.payload));
       if (std::string error = text(h, payload, made.text); !error.empty()) return error;
     }
+    if (made.kind == FatbinEntry::Kind::machine_code) {
+      made.has_functions =
+          has_functions(h, rest.subspan(h.header, static_cast<std::size_t>(h.payload)));
+    }
     out.push_back(std::move(made));
     at += h.header + static_cast<std::size_t>(h.payload);
     return "";
+  }
+
+  // Machine code is an ELF file with a section for each function. What is large has some.
+  bool has_functions(const EntryHeader& h, Bytes payload) const {
+    constexpr std::uint64_t small = 1 << 16;
+    const bool packed = h.flags & (lz4_flag | zstd_flag);
+    const std::uint64_t size = packed ? h.unpacked : payload.size();
+    if (size > small || (packed && h.packed > payload.size())) return true;
+    std::string out;
+    if (packed && !(h.flags & lz4_flag ? unpack_lz4(payload.first(h.packed), size, out)
+                                       : unpack_zstd(payload.first(h.packed), size, out))
+                       .empty()) {
+      return true;
+    }
+    const Bytes file = packed ? std::as_bytes(std::span(out)) : payload;
+    const Outcome<ElfFile> elf = read_elf(file, name_);
+    return !elf || std::any_of(elf->sections.begin(), elf->sections.end(),
+                               [](const ElfSection& s) { return s.name.starts_with(".text"); });
   }
 
   std::string text(const EntryHeader& h, Bytes payload, std::string& out) {

@@ -35,10 +35,14 @@ struct FatbinEntry {
   bool for_debugger = false;
   std::string name;  // of the source file; mostly empty
   std::string text;  // of PTX: unpacked, without the zeros at its end
+  // Of machine code: false where it has no function. What nvcc's linker for devices adds to each
+  // program is such.
+  bool has_functions = true;
 };
 
 // Unreadable, with what is wrong and where: it is no fat binary, ends too early, cannot be
-// unpacked, or holds more than 256 MiB of PTX. Machine code is listed and not unpacked.
+// unpacked, or holds more than 256 MiB of PTX. Machine code is listed, and unpacked no further than
+// to see whether there is any.
 Outcome<std::vector<FatbinEntry>> read_fatbin(std::span<const std::byte> bytes,
                                               std::string_view name);
 

@@ -9,11 +9,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "app/captures.h"
 #include "app/descriptions.h"
 #include "app/files.h"
 #include "app/scratch.h"
 #include "app/simulated_device.h"
 #include "core/io/record_file.h"
+#include "core/sim/async/map_bits.h"
 
 namespace tilescope {
 namespace {
@@ -410,6 +412,36 @@ TEST(OptionsOfRecords, WhatCannotBeIsRefused) {
   options.record = (scratch.folder() / "file").string();
   EXPECT_NE(refusal(options, false).find("cannot be made"), std::string::npos);
   EXPECT_EQ(launch_file_name(7, std::string(300, 'x')).size(), 105u);
+}
+
+TEST_F(OptionsOfExec, WhatATensorMapPointsToIsReached) {
+  device();
+  const std::uint64_t tensor = buffer(64), other = buffer(64);
+  MapFields map;
+  map.address = tensor;
+  map.dtype = DType::u32;
+  map.rank = 1;
+  map.dims[0] = 64, map.strides[0] = 4, map.box[0] = 8, map.steps[0] = 1;
+  const sim::MapBits bits = sim::encode(map);
+  // As a parameter by itself, and behind others.
+  for (const std::size_t at : {std::size_t{0}, std::size_t{64}}) {
+    std::vector<std::byte> parameters(at + bits.size());
+    std::copy(bits.begin(), bits.end(), parameters.begin() + static_cast<std::ptrdiff_t>(at));
+    const Launch how;
+    const CapturedLaunch captured{*device_->module(module_), device_->memory(), how, parameters,
+                                  ""};
+    const std::vector<const sim::Region*> found = reachable(captured);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0]->base(), tensor);
+    EXPECT_NE(found[0]->base(), other);
+  }
+}
+
+TEST_F(OptionsOfExec, FilesOfLaunchesAreNamedAsTheKernelIs) {
+  EXPECT_EQ(launch_file_name(3, "_Z5scalePfi"), "0003_scale");
+  EXPECT_EQ(launch_file_name(3, "_ZN2ns5scaleIfEEvPT_i"), "0003_scale");
+  EXPECT_EQ(launch_file_name(3, "scale"), "0003_scale");
+  EXPECT_EQ(launch_file_name(3, "_ZNK1aorEv"), "0003_operator");
 }
 
 }  // namespace

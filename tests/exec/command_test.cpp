@@ -207,7 +207,9 @@ TEST_F(Preflight, KernelsWithPtxRun) {
   const Ended ended = look({fat_binary(1, 80,
                                        head("sm_80") + ".visible .entry _Z3addv() { ret; }\n"
                                                        ".visible .entry b() { ret; }\n"),
-                            fat_binary(1, 90, head("sm_90a") + ".entry c() { ret; }\n")});
+                            fat_binary(1, 90, head("sm_90a") + ".entry c() { ret; }\n"),
+                            // What nvcc's linker for devices adds: code without a function.
+                            fat_binary(2, 75, made_elf({{".nv.info", "nothing"}}))});
   EXPECT_EQ(ended.exit_code, 0) << ended.err << ended.out;
   for (const char* part : {"2 images, 3 kernels", "add() (sm_80)", "c (sm_90a)"}) {
     EXPECT_TRUE(has(ended.out, part)) << part << "\n" << ended.out;
@@ -220,6 +222,9 @@ TEST_F(Preflight, WhatDoesNotRunIsNamed) {
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_TRUE(has(ended.out, "machine code alone, for sm_86")) << ended.out;
   EXPECT_TRUE(has(ended.out, "1 kernel with PTX that runs")) << ended.out;
+  ended = look({good, fat_binary(2, 75, made_elf({{".text._Z1kv", "code"}}))});
+  EXPECT_EQ(ended.exit_code, 1);
+  EXPECT_TRUE(has(ended.out, "machine code alone, for sm_75")) << ended.out;
   ended = look({good, fat_binary(1, 100, head("sm_100a") + ".entry c() { ret; }\n")});
   EXPECT_EQ(ended.exit_code, 1);
   EXPECT_TRUE(has(ended.out, "sm_100a")) << ended.out;

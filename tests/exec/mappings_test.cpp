@@ -71,9 +71,10 @@ TEST_F(Mappings, TwoPiecesOneBehindTheOtherAreOneVector) {
   EXPECT_EQ(launch(middle, 64, 1), CUDA_SUCCESS);
   const std::vector<int> values = read(middle, 64);
   EXPECT_EQ(values, std::vector<int>(64, 8));
-  EXPECT_EQ(call("cuMemsetD32_v2", middle, 7u, grain_), CUDA_ERROR_INVALID_VALUE);
   EXPECT_FALSE(device().faulted());
   EXPECT_FALSE(device().hazardous());
+  EXPECT_EQ(call("cuMemsetD32_v2", middle, 7u, grain_), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_EQ(device().reports().back().kind, "call_refused");
   EXPECT_EQ(call("cuMemUnmap", at, grain_ / 2), CUDA_ERROR_INVALID_VALUE);
   EXPECT_EQ(call("cuMemUnmap", at, 2 * grain_), CUDA_SUCCESS);
   EXPECT_EQ(call("cuMemRelease", first), CUDA_SUCCESS);

@@ -150,6 +150,47 @@ TEST_F(StandIn, AfterAFaultEveryCallSaysSo) {
   EXPECT_EQ(device().reports().back().kind, "out_of_bounds");
 }
 
+TEST_F(StandIn, CallsThatAreRefusedAreHazards) {
+  begin();
+  const CUdeviceptr data = words(10);
+  std::vector<int> values(20);
+  const auto told = [&](const char* part) {
+    const std::vector<Report>& all = device().reports();
+    return !all.empty() && all.back().kind == "call_refused" &&
+           all.back().weight == Weight::hazard &&
+           all.back().sentence.find(part) != std::string::npos;
+  };
+  EXPECT_EQ(call("cuMemcpyHtoD_v2", data, static_cast<const void*>(values.data()), std::size_t{80}),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_TRUE(told("a copy from the host of 80 bytes at 0x"));
+  EXPECT_TRUE(told("buffer 1 has 40 bytes from there on"));
+  EXPECT_EQ(call("cuMemcpyDtoH_v2", static_cast<void*>(values.data()),
+                 reinterpret_cast<CUdeviceptr>(values.data()), std::size_t{8}),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_TRUE(told("there is no memory of the device"));
+  EXPECT_EQ(call("cuMemsetD32_v2", data, 0u, std::size_t{11}), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_TRUE(told("a memset of 44 bytes"));
+  EXPECT_EQ(call("cuMemFree_v2", data), CUDA_SUCCESS);
+  EXPECT_EQ(device().reports().size(), 3u);
+  EXPECT_EQ(call("cuMemFree_v2", data), CUDA_ERROR_INVALID_VALUE);
+  EXPECT_TRUE(told("was not freed: buffer 1, which was there, was freed before"));
+  EXPECT_EQ(call("cuMemcpyHtoD_v2", data, static_cast<const void*>(values.data()), std::size_t{8}),
+            CUDA_ERROR_INVALID_VALUE);
+  EXPECT_TRUE(told("buffer 1, which was there, was freed before"));
+  EXPECT_TRUE(device().hazardous());
+  EXPECT_FALSE(device().faulted());
+}
+
+TEST_F(StandIn, ReportsSayWhereABufferWasMade) {
+  begin();
+  const CUdeviceptr data = words(10);
+  EXPECT_EQ(launch(data, 1000, 1), CUDA_SUCCESS);
+  ASSERT_TRUE(device().faulted());
+  const Report& told = device().reports().back();
+  EXPECT_NE(told.found.find("; buffer 1 was allocated in "), std::string::npos) << told.found;
+  EXPECT_NE(told.found.find("StandIn"), std::string::npos) << told.found;
+}
+
 TEST_F(StandIn, APointerToTheHostIsCalledOne) {
   begin();
   const std::vector<int> heap(8);

@@ -59,7 +59,9 @@ Named kernel(const std::string& name, std::int64_t m, std::int64_t n, std::int64
 }
 
 Machine loaded(const Named& what) {
-  Outcome<Machine> m = Machine::load(what.job, what.options);
+  sim::Options options = what.options;
+  options.both_ways = false;
+  Outcome<Machine> m = Machine::load(what.job, options);
   EXPECT_TRUE(m.ok()) << what.name << ": " << m.error().sentence;
   return std::move(*m);
 }

@@ -46,6 +46,7 @@ constexpr std::array findings = {
     Finding{"lanes_store_one_place", "Lanes store different values at one place"},
     Finding{"stream_race", "A race between two streams"},
     Finding{"host_race", "The host uses memory before it has waited"},
+    Finding{"call_refused", "A copy, memset or release that the driver refuses"},
     Finding{"undefined_copied", "A value made of nothing goes to the host"},
     Finding{"same_value", "Several warps store the same value"},
     Finding{"missing_proxy_fence", "A missing proxy fence"},

@@ -105,6 +105,12 @@ bool zeros(const MapBits& bits) {
 
 }  // namespace
 
+bool begins_as_map(const std::byte* bytes) {
+  u32 begin = 0;
+  std::memcpy(&begin, bytes, sizeof begin);
+  return begin == magic;
+}
+
 MapBits encode(const MapFields& map) {
   Wide wide{};
   wide.magic = magic;

@@ -20,6 +20,9 @@ MapBits encode(const MapFields& map);
 // Nothing where the bytes are no tensor map.
 std::optional<MapFields> decode_map(const MapBits& bits);
 
+// Whether it may be one, by its first bytes, of which there are 8: for who looks through memory.
+bool begins_as_map(const std::byte* bytes);
+
 // The fields that tensormap.replace changes (9.7.9.28), in the order of ptx::Field::map_field.
 enum class MapField : std::uint8_t {
   global_address,

@@ -45,9 +45,10 @@ bool accuses(const Report& r) {
 
 bool BothWays::fits(const Model& m) {
   const Options& o = m.options;
-  if (o.undefined_predicates != UndefinedPredicates::followed || o.products || o.waves ||
-      !o.calculates || m.stops.asked() || m.compares_stores || m.state != RunState::running ||
-      m.position() != 0 || m.dispatcher.started() != 0 || m.regions.size() > most_regions) {
+  if (!o.both_ways || o.undefined_predicates != UndefinedPredicates::followed || o.products ||
+      o.waves || !o.calculates || m.stops.asked() || m.compares_stores ||
+      m.state != RunState::running || m.position() != 0 || m.dispatcher.started() != 0 ||
+      m.regions.size() > most_regions) {
     return false;
   }
   u64 bytes = 0;

@@ -98,6 +98,9 @@ struct Options {
   // is left to begin (9.7.13.17): all of them begin themselves. A schedule draws who is told so.
   bool grants_fail = false;
   UndefinedPredicates undefined_predicates = UndefinedPredicates::followed;
+  // Where one is told of, the launch runs again in ways like these, and is told of only what they
+  // do differently. Not where somebody goes to and fro in a run, which is the same each time.
+  bool both_ways = true;
   // Use the handlers that every processor can run, even where there are faster ones; the results
   // are the same bits, which is what the tests use this for.
   bool plain_handlers = false;
