@@ -163,6 +163,15 @@ std::vector<char*> with_link_opened(int argc, char** argv) {
   return words;
 }
 
+// `tilescope help run` is `run --help`, as elsewhere, and `help` by itself `--help`.
+void say_help_as_an_option(std::vector<char*>& words) {
+  static char option[] = "--help";
+  if (words.size() < 2 || std::string_view(words[1]) != "help") return;
+  words.erase(words.begin() + 1);
+  words.resize(std::min<std::size_t>(words.size(), 2));
+  words.push_back(option);
+}
+
 }  // namespace
 
 int run_command_line(int argc, char** argv) {
@@ -190,7 +199,8 @@ int run_command_line(int argc, char** argv) {
     if (word == "--json") terminal.use_json();
   }
   try {
-    const std::vector<char*> words = with_link_opened(argc, argv);
+    std::vector<char*> words = with_link_opened(argc, argv);
+    say_help_as_an_option(words);
     app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::Success& help) {
     return terminal.finish(app.exit(help));

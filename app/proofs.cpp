@@ -128,9 +128,11 @@ std::string text(const Proved& proved) {
     default:
       break;
   }
+  const bool some = std::log10(static_cast<double>(p.runs() + p.searched())) < p.orders();
   std::string out =
-      fmt::format("prove: not proved; no fault in {} of 10^{:.0f}, in {:.1f} s{}\n", tried,
-                  p.orders(), proved.seconds, proved.cut_short ? ": more time with --within" : "");
+      fmt::format("prove: not proved; no fault in {}{}, in {:.1f} s{}\n", tried,
+                  some ? fmt::format(" of 10^{:.0f}", p.orders()) : "", proved.seconds,
+                  proved.cut_short ? ": more time with --within" : "");
   for (const std::string& reason : p.reasons()) out += fmt::format("  {}\n", reason);
   for (const sim::Proof::Pair& pair : p.pairs()) out += fmt::format("  {}\n", text(pair));
   return out;

@@ -23,6 +23,7 @@ std::string example_in(const std::string& help) {
 
 TEST_F(Contract, HelpListsEveryCommandAndHasAnExample) {
   const Ended ended = run({"--help"});
+  EXPECT_EQ(run({"help"}).out, ended.out);
   EXPECT_EQ(ended.exit_code, 0);
   for (const std::string& command : all_commands) EXPECT_TRUE(has(ended.out, command)) << command;
   EXPECT_FALSE(has(ended.out, "generate")) << "for the build alone";
@@ -40,6 +41,7 @@ TEST_F(Contract, EveryCommandHasHelpWithAnExampleThatWorks) {
         ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k()\n{\n\tret;\n}\n");
   for (const std::string& command : all_commands) {
     const Ended help = run({command, "--help"});
+    EXPECT_EQ(run({"help", command}).out, help.out);
     EXPECT_EQ(help.exit_code, 0) << command;
     const std::string example = example_in(help.out);
     ASSERT_EQ(example.rfind("tilescope " + command, 0), 0u) << help.out;

@@ -149,8 +149,45 @@ Report report_of_sizes(const Core& x, const std::string& mine, const Conflict& c
   return r;
 }
 
+// The mbarrier of this CTA that tells of an operation's end; null: it is another thing that does.
+const Mbarriers::value_type* told_by(const Core& x, std::uint32_t operation) {
+  if (!operation) return nullptr;
+  const Agent on = x.machine->completions.on(operation);
+  const auto found = std::find_if(x.block->mbarriers.begin(), x.block->mbarriers.end(),
+                                  [&](const auto& each) { return each.second.agent == on; });
+  return found == x.block->mbarriers.end() ? nullptr : &*found;
+}
+
+// The first wait of the program whose answer nobody reads.
+std::string unread_wait_text(const Model& machine) {
+  const auto first = std::find(machine.unread_waits.begin(), machine.unread_waits.end(), true);
+  if (first == machine.unread_waits.end()) return "";
+  const auto pc = static_cast<std::uint32_t>(first - machine.unread_waits.begin());
+  const ptx::Instruction& i = machine.program().code[pc];
+  return fmt::format("; nobody looks at the answer of the {} at PTX line {}", opcode_text(i.text),
+                     i.line);
+}
+
+// A copy has brought what is read or written, and its mbarrier was not waited for.
+Report report_of_missing_wait(const Core& x, const std::string& mine, const Conflict& c,
+                              const Mbarriers::value_type& told) {
+  Report r;
+  const std::string name = mbarrier_name(*x.machine, told.first);
+  r.sentence =
+      fmt::format("{}, which {} {}; that completes on {}, and warp {} has not waited for it", mine,
+                  earlier_text(x, c), verb_of(c.other.kind), name, x.warp->index);
+  r.expected = fmt::format(
+      "a wait for the phase of {} that it completes (mbarrier.try_wait, until the answer is true)",
+      name);
+  r.found = "either could be first" + unread_wait_text(*x.machine) + gap_text(x, c);
+  return r;
+}
+
 Report report_of_race(const Core& x, const Accessed& memory, const std::string& mine,
                       const Conflict& c) {
+  const bool is_own = !memory.region && memory.owner == x.block && c.other.async && !c.is_likely;
+  const auto* const told = is_own ? told_by(x, c.other.operation) : nullptr;
+  if (told) return report_of_missing_wait(x, mine, c, *told);
   Report r;
   const bool near = c.other.home.block == x.block->number || !memory.region;
   r.sentence = fmt::format("{}, which {} {}{}, with {} between", mine, earlier_text(x, c),

@@ -192,23 +192,23 @@ Flow pending_count(Core& x, const Code& c, Mask m) {
 // ---- waiting ----
 
 // The lane waits no more.
-void forget(Mbarrier& b, u32 warp, int lane) {
+void forget(Mbarrier& b, u32 warp, Mask gone) {
   for (Attendance& w : b.waiting) {
-    if (w.warp == warp) w.mask &= ~(Mask{1} << lane);
+    if (w.warp == warp) w.mask &= ~gone;
   }
   b.waiting.erase(std::remove_if(b.waiting.begin(), b.waiting.end(),
                                  [](const Attendance& w) { return w.mask == 0; }),
                   b.waiting.end());
 }
 
-void remember(Mbarrier& b, u32 warp, int lane, u32 pc, u64 phase, bool asleep) {
-  forget(b, warp, lane);
+void remember(Mbarrier& b, u32 warp, Mask come, u32 pc, u64 phase, bool asleep) {
+  forget(b, warp, come);
   for (Attendance& w : b.waiting) {
     if (w.warp != warp || w.pc != pc || w.phase != phase || w.asleep != asleep) continue;
-    w.mask |= Mask{1} << lane;
+    w.mask |= come;
     return;
   }
-  b.waiting.push_back({warp, Mask{1} << lane, pc, phase, asleep});
+  b.waiting.push_back({warp, come, pc, phase, asleep});
 }
 
 const Attendance* waits_already(const Mbarrier& b, u32 warp, int lane) {
@@ -323,34 +323,71 @@ bool refuses(const Core& x, const Question& q, int lane) {
   return true;
 }
 
+// Up to which of its epochs the warp's own deeds were known to those who told of it here.
+u32 heard_of_own(Core& x, const Token& told) {
+  if (!x.block->order.on()) return 0;
+  const Agent own = observer(x).me();
+  u32 out = 0;
+  for (const Released& part : told.parts) {
+    if (part.doubt == Doubt::none) out = std::max(out, part.view.seen.of(own));
+  }
+  return out;
+}
+
+// Do all of them ask the same of one mbarrier, as they did before? Then one question is enough.
+bool ask_alike(Core& x, const Code& c, Mask m, const ptx::Modifiers& how, const Question& first) {
+  if (!(m & (m - 1)) || !how.has(Field::parity) || x.machine->options.first_waits_fail)
+    return false;
+  const int lane = __builtin_ctz(m);
+  const u64 address = address_of(x, c, lane);
+  const u32 parity = operand(x, c.b, lane, 0);
+  if (parity > 1) return false;
+  for (Mask rest = m & (m - 1); rest; rest &= rest - 1) {
+    const int other = __builtin_ctz(rest);
+    if (address_of(x, c, other) != address || operand(x, c.b, other, 0) != parity) return false;
+  }
+  const std::vector<Attendance>& waiting = first.barrier->waiting;
+  return std::all_of(waiting.begin(), waiting.end(), [&](const Attendance& w) {
+    return w.warp != x.warp->index || !(w.mask & m) || !(m & ~w.mask);
+  });
+}
+
 template <bool may_sleep>
 Flow wait(Core& x, const Code& c, Mask m) {
   const ptx::Modifiers& how = modifiers_of(x);
   const bool timed_out = std::exchange(x.warp->splits[x.split].timed_out, false);
   const bool unread = x.machine->unread_waits[x.pc];
   Mask ready = 0;
+  u32 heard = 0;
   Question questions[lanes];
-  for (Mask rest = m; rest; rest &= rest - 1) {
+  Mask together = 0;  // lanes for which one question was asked
+  for (Mask rest = m; rest; rest &= ~together) {
     const int lane = __builtin_ctz(rest);
     Question& q = questions[lane];
     if (!ask(x, c, lane, how, q)) return Flow::fault;
+    together = rest == m && ask_alike(x, c, m, how, q) ? m : Mask{1} << lane;
     if (q.ready && x.machine->options.first_waits_fail && refuses(x, q, lane)) q.ready = false;
     if (!q.ready) continue;
-    ready |= Mask{1} << lane;
+    ready |= together;
     pass(x, q, how);
-    forget(*q.barrier, x.warp->index, lane);
+    forget(*q.barrier, x.warp->index, together);
     if (unread) continue;
     acquire(x, lane, m, *q.barrier, how);
+    if (!is_relaxed(how)) heard = std::max(heard, heard_of_own(x, q.barrier->completed));
     x.machine->recording.know_phase(x, q.offset);
   }
-  if (ready && x.block->order.on()) observer(x).lanes_found_complete(ready, x.warp->live);
+  if (ready && x.block->order.on()) {
+    observer(x).lanes_found_complete(ready, x.warp->live);
+    if (x.warp->live & ~ready) observer(x).lanes_acquired(ready, heard);
+  }
   const bool sleeps = may_sleep && !ready && !timed_out && !x.machine->flights.gives_up_waiting() &&
                       !x.machine->options.first_waits_fail;
-  for (Mask rest = m & ~ready; rest; rest &= rest - 1) {
+  const bool alike = together == m;
+  for (Mask rest = m & ~ready; rest; rest &= alike ? 0 : rest - 1) {
     const int lane = __builtin_ctz(rest);
     const Question& q = questions[lane];
     const bool here = q.barrier == questions[__builtin_ctz(m)].barrier;
-    remember(*q.barrier, x.warp->index, lane, x.pc, q.phase, sleeps && here);
+    remember(*q.barrier, x.warp->index, alike ? m : Mask{1} << lane, x.pc, q.phase, sleeps && here);
   }
   const Question& first = questions[__builtin_ctz(m)];
   if (sleeps) return sleep(x, m, first.offset, first.phase);

@@ -240,13 +240,14 @@ Outcome<Proof::Verdict> Proof::advance(std::uint64_t budget) {
   if (verdict_ != Verdict::running) return verdict_;
   if (search_) {
     const RunState state = search_->advance(budget);
-    if (state == RunState::running) return verdict_;
-    verdict_ = failure_ ? Verdict::fails : Verdict::open;
+    // A hazard is as good as a fault, and may come long before one.
     for (const Search::Hazard& h : search_->hazards()) {
       if (search_->found() || failure_ || !is_bad(h.report)) continue;
-      verdict_ = Verdict::fails;
       failure_ = Failure{"--schedule " + schedule_text({options_.schedule, h.holds}), {h.report}};
+      return verdict_ = Verdict::fails;
     }
+    if (state == RunState::running) return verdict_;
+    verdict_ = failure_ ? Verdict::fails : Verdict::open;
     if (search_->found()) {
       verdict_ = Verdict::fails;
       failure_ =

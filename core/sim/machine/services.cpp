@@ -445,7 +445,7 @@ void log_flag(Core& x, u64 place, Shadow::Kind kind, const ptx::Instruction& i,
   for (const FlagAccess& a : all) {
     if (!a.writes && !now.writes) continue;
     if (a.adds && a.adds == now.adds) continue;
-    if (a.agent == me.me() && !me.is_behind(lane, a.lane, a.turn)) {
+    if (a.agent == me.me() && !me.is_behind(lane, a.lane, a.turn, a.epoch)) {
       x.machine->order_log->blind("lanes of one warp come to one place of memory in any order");
     }
     if (me.has_seen(a.agent, a.epoch)) continue;

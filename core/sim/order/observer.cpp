@@ -374,7 +374,8 @@ void Observer::see(Agent other, u32 epoch) {
 bool Observer::lone_reaches(u32 lane) const {
   if (!lone_.lanes || (lone_.lanes >> lane & 1) || all_met_since(lone_.turn)) return true;
   for (u32 rest = lone_.lanes; rest; rest &= rest - 1) {
-    if (is_behind(lane, static_cast<u32>(__builtin_ctz(rest)), lone_.turn)) return true;
+    const auto fenced = static_cast<u32>(__builtin_ctz(rest));
+    if (is_behind(lane, fenced, lone_.turn, lone_.epoch)) return true;
   }
   return false;
 }
@@ -383,7 +384,7 @@ void Observer::fence_proxy(u32 lanes) {
   if (lone_.lanes && !all_met_since(lone_.turn)) {
     lone_.lanes |= lanes;
   } else {
-    lone_ = lanes == ~0u ? LoneFence{} : LoneFence{lanes, turn_, sure_.told};
+    lone_ = lanes == ~0u ? LoneFence{} : LoneFence{lanes, turn_, epoch_, sure_.told};
   }
   sure_.told.join(sure_.seen);
   if (doubts_) likely_.told.join(likely_.seen);
@@ -449,12 +450,31 @@ Observer::Untold Observer::untold(u32 lanes, u32 turn, u32 epoch, u32 until, Mee
   return next > until && out.by.lanes ? out : Untold{};
 }
 
-bool Observer::is_behind(u32 lane, u32 earlier, u32 turn) const {
+void Observer::lanes_acquired(u32 lanes, u32 until) {
+  if (!until) return;
+  const auto same = std::find_if(acquired_by_some_.begin(), acquired_by_some_.end(),
+                                 [&](const AcquiredBySome& a) { return a.lanes == lanes; });
+  if (same != acquired_by_some_.end()) {
+    same->until = std::max(same->until, until);
+    return;
+  }
+  if (acquired_by_some_.size() == most_of_some) return presume_met();
+  acquired_by_some_.push_back({lanes, until});
+}
+
+bool Observer::is_behind(u32 lane, u32 earlier, u32 turn, u32 epoch) const {
   if (lane == earlier || all_met_since(turn)) return true;
   u32 know = 1u << earlier;
-  for (const MeetingOfSome& m : meetings_of_some_) {
-    if (m.turn >= turn && (m.lanes & know)) know |= m.lanes;
+  const auto meet = [&] {
+    for (const MeetingOfSome& m : meetings_of_some_) {
+      if (m.turn >= turn && (m.lanes & know)) know |= m.lanes;
+    }
+  };
+  meet();
+  for (const AcquiredBySome& a : acquired_by_some_) {
+    if (a.until >= epoch && untold(know, turn, epoch, a.until).lanes != know) know |= a.lanes;
   }
+  if (!acquired_by_some_.empty()) meet();
   return know >> lane & 1;
 }
 
@@ -482,6 +502,7 @@ std::uint64_t Observer::held() const {
   std::uint64_t out = sizeof *this + view(sure_) + view(likely_);
   out += (own_fences_.size() + own_global_fences_.size()) * sizeof(ProxyFence);
   out += meetings_of_some_.size() * sizeof(MeetingOfSome);
+  out += acquired_by_some_.size() * sizeof(AcquiredBySome);
   out += told_by_some_.size() * sizeof(ToldBySome) + seen_by_all_.held() + lone_.before.held();
   for (const Fenced& f : fenced_) out += sizeof f + view(f.view);
   for (const Offered& o : offered_) out += sizeof o + view(o.part.view);

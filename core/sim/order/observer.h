@@ -252,13 +252,19 @@ class Observer {
   void presume_met() {
     met_ = ++turn_;
     meetings_of_some_.clear();
+    acquired_by_some_.clear();
   }
   // The same of lanes that found a phase complete together: nearly every kernel has them go on so.
   void lanes_found_complete(std::uint32_t lanes, std::uint32_t live);
+  // Some lanes have acquired what was told by somebody who has seen this warp up to epoch `until`:
+  // what its lanes had released by then lies before what these do now (an mbarrier at which each
+  // lane arrives, and for which one of them waits).
+  void lanes_acquired(std::uint32_t lanes, std::uint32_t until);
   // Have all of them since that turn?
   bool all_met_since(std::uint32_t turn) const { return turn < met_; }
-  // Is what `lane` does now behind what `earlier` did in that turn?
-  bool is_behind(std::uint32_t lane, std::uint32_t earlier, std::uint32_t turn) const;
+  // Is what `lane` does now behind what `earlier` did in that turn and epoch?
+  bool is_behind(std::uint32_t lane, std::uint32_t earlier, std::uint32_t turn,
+                 std::uint32_t epoch) const;
 
   // What of it some lanes told alone: a release by one of them says nothing of what others did, be
   // it before that in the program, until they meet.
@@ -308,8 +314,11 @@ class Observer {
   // Fences of the async proxy by some lanes alone, since all met: which, from which turn on, and of
   // what the proxy had been told before.
   struct LoneFence {
-    std::uint32_t lanes = 0, turn = 0;
+    std::uint32_t lanes = 0, turn = 0, epoch = 0;
     VectorClock before;
+  };
+  struct AcquiredBySome {
+    std::uint32_t lanes, until;
   };
   struct MeetingOfSome {
     std::uint32_t lanes, turn;  // the last one before it
@@ -358,8 +367,9 @@ class Observer {
   std::uint32_t initialised_ = 0;     // lanes that have made mbarriers since a fence.mbarrier_init
   std::uint32_t turn_ = 1, met_ = 1;  // of now; the first one since all met
   std::uint32_t ordered_ = 1;         // the first one since an instruction had them meet
-  std::vector<MeetingOfSome> meetings_of_some_;  // since all met
-  std::vector<ToldBySome> told_by_some_;         // the last at the end
+  std::vector<MeetingOfSome> meetings_of_some_;   // since all met
+  std::vector<AcquiredBySome> acquired_by_some_;  // likewise: the last of each set of lanes
+  std::vector<ToldBySome> told_by_some_;          // the last at the end
   Deed alone_{0, 0, 0, 0};
   VectorClock seen_by_all_;  // where alone_ has lanes
   std::vector<Doubtful> relied_;

@@ -270,7 +270,7 @@ bool Shadow::Pass::races_within(LaneRace& out) const {
         const u64 at = shadow_->offset_of(kept, other);
         if (at >= begin + lanes_.bytes || begin >= at + kept.bytes) continue;
         if (takes_part && at == own) continue;
-        if (who_->is_behind(lane, other, kept.turn)) continue;
+        if (who_->is_behind(lane, other, kept.turn, earlier.epoch)) continue;
         out = {earlier, lane, std::max(at, begin)};
         out.other.thread = earlier.thread / 32 * 32 + other;
         return true;
@@ -533,7 +533,8 @@ bool Shadow::find_other_lane(const Observer& who, u32 lane, bool writes, u64 beg
       const auto other = static_cast<u32>(__builtin_ctz(rest));
       const u64 from = offset_of(kept, other);
       for (u64 at = std::max(from, first); at < std::min(from + kept.bytes, last); ++at) {
-        if (!(bytes >> (at & 3) & 1) || who.is_behind(lane, other, kept.turn)) continue;
+        if (!(bytes >> (at & 3) & 1) || who.is_behind(lane, other, kept.turn, earlier.epoch))
+          continue;
         out = {earlier, lane, at};
         out.other.thread = earlier.thread / 32 * 32 + other;
         return true;
