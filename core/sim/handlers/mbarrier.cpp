@@ -373,6 +373,11 @@ Flow wait(Core& x, const Code& c, Mask m) {
     forget(*q.barrier, x.warp->index, together);
     if (unread) continue;
     acquire(x, lane, m, *q.barrier, how);
+    // Of several lanes the last is the one that is remembered.
+    const int last = 31 - __builtin_clz(together);
+    if (last != lane && x.block->order.on()) {
+      note_wait(*q.barrier, observer(x), x.warp->index * 32 + static_cast<u32>(last), x.pc);
+    }
     if (!is_relaxed(how)) heard = std::max(heard, heard_of_own(x, q.barrier->completed));
     x.machine->recording.know_phase(x, q.offset);
   }

@@ -140,8 +140,15 @@ BothWays::Outcome BothWays::run(u64 budget) {
   return Outcome::same;
 }
 
+void BothWays::take_place(std::unique_ptr<Model>& of) {
+  std::swap(of, last_);
+  models_.clear();
+  start_.reset();
+  begun_ = false;
+}
+
 u64 BothWays::bytes() const {
-  u64 out = start_->bytes();
+  u64 out = start_ ? start_->bytes() : 0;
   for (const auto& m : models_) out += m->bytes();
   return out + (last_ ? last_->bytes() : 0);
 }

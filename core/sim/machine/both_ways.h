@@ -44,8 +44,9 @@ class BothWays {
   enum class Outcome : std::uint8_t { running, same, differ };
   // Of all of them together about so many instructions.
   Outcome run(std::uint64_t budget);
-  // With `same`: what the launch is.
-  std::unique_ptr<Model> take() { return std::move(last_); }
+  // With `same`: what the launch is takes the place of what it was. That is kept, as somebody may
+  // refer to it.
+  void take_place(std::unique_ptr<Model>& of);
 
   std::uint64_t bytes() const;  // that it holds, about
 

@@ -77,8 +77,11 @@ RunState Machine::run(std::uint64_t budget) {
   }
   const BothWays::Outcome outcome = both_ways_->run(budget);
   if (outcome == BothWays::Outcome::running) return RunState::running;
-  if (outcome == BothWays::Outcome::same) model_ = both_ways_->take();
-  both_ways_.reset();
+  if (outcome == BothWays::Outcome::same) {
+    both_ways_->take_place(model_);
+  } else {
+    both_ways_.reset();
+  }
   return model_->state;
 }
 
