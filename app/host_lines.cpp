@@ -31,6 +31,16 @@ std::string text(const HostLine& l) {
   return l.function.empty() ? place : fmt::format("{} ({})", l.function, place);
 }
 
+// Without parameters: "main", "std::sort<int*>"; of what is inside of a function, that.
+std::string name_of(std::string function) {
+  constexpr std::string_view unnamed = "(anonymous namespace)::";
+  for (std::size_t at; (at = function.find(unnamed)) != std::string::npos;) {
+    function.erase(at, unnamed.size());
+  }
+  function.resize(std::min(function.size(), function.find("::{lambda")));
+  return function.substr(0, function.find('('));
+}
+
 // What lies at these offsets of a file; as many, or none.
 std::vector<HostLine> lines_of(const std::string& file, const std::vector<u64>& offsets) {
   static const std::string program = on_path("addr2line");
@@ -47,11 +57,12 @@ std::vector<HostLine> lines_of(const std::string& file, const std::vector<u64>& 
   std::istringstream in(ended->said);
   for (std::string function, place; std::getline(in, function) && std::getline(in, place);) {
     HostLine l;
-    if (!function.starts_with("??")) l.function = function.substr(0, function.find('('));
+    if (!function.starts_with("??")) l.function = name_of(std::move(function));
     const std::size_t colon = place.rfind(':');
     if (!place.starts_with("??") && colon != std::string::npos) {
       l.line = std::strtoull(place.c_str() + colon + 1, nullptr, 10);
       if (l.line) l.file = without_folder(place.substr(0, colon));
+      if (l.file.starts_with("tmpxft_")) l.file.clear();  // nvcc's own
     }
     out.push_back(std::move(l));
   }

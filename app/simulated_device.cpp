@@ -274,6 +274,11 @@ DriverResult SimulatedDevice::launch(const Request& request) {
     if (interrupted()) return failed_ = DriverResult::launch_timeout;
     if (timed) options.clocked = false;
   }
+  // What is kept for it costs a launch more than it does, should it do little: that is for the
+  // first one of a kernel, those of one that needed it, and where it is nothing.
+  constexpr std::uint64_t little = std::uint64_t{1} << 20;
+  if (kernels_.count(request.entry) && !hangs_on_undefined_.count(request.entry))
+    options.both_ways_bytes = little;
   const double begun = computed();
   Outcome<sim::Machine> machine =
       sim::Machine::load(*from, memory_, how, request.parameters, options);
@@ -308,6 +313,10 @@ DriverResult SimulatedDevice::launch(const Request& request) {
   }
   printed_ += machine->printed();
   std::vector<Report> reports = machine->reports();
+  if (std::any_of(reports.begin(), reports.end(),
+                  [](const Report& r) { return r.kind == "undefined_branch"; })) {
+    hangs_on_undefined_.insert(request.entry);
+  }
   if (state == RunState::done) {
     std::vector<Report> between = races(
         request.stream, fmt::format("{} (launch {})", request.entry, number), request.entry,

@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <regex>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -249,6 +250,7 @@ class SimulatedDevice {
   ExecClock clock_;
   std::map<std::uint64_t, std::int32_t> lanes_;  // streams that are: the graph's number
   std::map<std::string, KernelSum, std::less<>> kernels_;
+  std::set<std::string, std::less<>> hangs_on_undefined_;  // kernels of which one was told so
   std::vector<Report> reports_;
   std::map<std::string, std::vector<std::uint64_t>, std::less<>> makers_;  // by buffer
   std::vector<std::uint64_t> silenced_;  // by each rule of the suppressions

@@ -98,7 +98,7 @@ Outcome<sim::Machine> load(const WindowRun& run, sim::Recorder* recorder) {
   sim::Options options = simulator_options(run.order);
   options.recorder = recorder;
   options.remember_writers = true;
-  options.both_ways = recorder != nullptr;
+  if (!recorder) options.both_ways_bytes = 0;
   return sim::Machine::load(run.run.job, options);
 }
 

@@ -27,6 +27,13 @@
 namespace tilescope::python {
 namespace {
 
+// As under `exec`: of many launches each should cost little beside what it does.
+sim::Options options_for(const Order& order) {
+  sim::Options options = simulator_options(order);
+  options.both_ways_bytes = std::uint64_t{1} << 20;
+  return options;
+}
+
 // PTX that is parsed once. Its variables stay from launch to launch, as on a chip.
 struct LoadedModule {
   std::string name;
@@ -219,7 +226,7 @@ std::optional<OrderVerdict> other_orders(LoadedModule& loaded, const LaunchReque
     memory = loaded.memory;
     if (const auto error = host.copy_in(memory)) refuse(*error);
     sim::Machine machine = taken(sim::Machine::load(*loaded.module, memory, request.launch,
-                                                    parameters.bytes(), simulator_options(order)));
+                                                    parameters.bytes(), options_for(order)));
     rounds = adds_floats(machine.program());
     Run other;
     other.kernel = run.kernel;
@@ -260,7 +267,7 @@ std::shared_ptr<const Replay> replay_of(const LoadedModule& loaded, const Launch
     }
     sim::DeviceMemory again = kept->memory;
     return taken(sim::Machine::load(*kept->module, again, kept->launch, kept->parameters,
-                                    simulator_options(kept->order)));
+                                    options_for(kept->order)));
   };
   out->window = [kept](const std::string& folder) {
     if (const auto error = write_capture(folder, {.module = *kept->module,
@@ -307,9 +314,8 @@ nb::object launch_on(LoadedModule& loaded, LaunchRequest request, nb::handle giv
     if (const auto error = host.copy_in(memory)) refuse(*error);
     if (request.settings.record)
       run.replay = replay_of(loaded, request, parameters.bytes(), memory);
-    sim::Machine machine =
-        taken(sim::Machine::load(*loaded.module, memory, request.launch, parameters.bytes(),
-                                 simulator_options(request.order)));
+    sim::Machine machine = taken(sim::Machine::load(
+        *loaded.module, memory, request.launch, parameters.bytes(), options_for(request.order)));
     state = simulate(machine, request.settings, run.kernel);
     std::vector<Report> undefined;
     machine.give_back(memory);

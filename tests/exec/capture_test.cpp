@@ -276,8 +276,7 @@ TEST_F(Capture, ACooperativeLaunchIsCapturedAsOne) {
     return text_of(folder / "launch.toml").find("\ncooperative = true\n") != std::string::npos;
   };
   for (const auto& [which, is_one] :
-       {std::pair("0001_add", true), std::pair("0002_add", true),
-        std::pair("0003_add", false)}) {
+       {std::pair("0001_add", true), std::pair("0002_add", true), std::pair("0003_add", false)}) {
     EXPECT_EQ(says_so(chip(which)), is_one) << which;
     EXPECT_EQ(says_so(exec(which)), is_one) << which << ", of exec";
     EXPECT_EQ(run_alone(chip(which)), "") << which;

@@ -60,7 +60,7 @@ Named kernel(const std::string& name, std::int64_t m, std::int64_t n, std::int64
 
 Machine loaded(const Named& what) {
   sim::Options options = what.options;
-  options.both_ways = false;
+  options.both_ways_bytes = 0;
   Outcome<Machine> m = Machine::load(what.job, options);
   EXPECT_TRUE(m.ok()) << what.name << ": " << m.error().sentence;
   return std::move(*m);

@@ -65,36 +65,49 @@ void undefine(Core& x, Reference r, int width, Mask m) {
 }
 
 namespace {
-// SplitMix64, of whoever executes it for the how-manieth time.
-Mask drawn_predicate(const Core& x, std::uint32_t p) {
-  std::uint64_t z = (x.block->number << 5 | x.warp->index) * 0x9e3779b97f4a7c15 +
-                    (x.warp->executed + (x.executed ? *x.executed : 0)) * 0x2545f4914f6cdd1d + p;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
-  z = (z ^ z >> 27) * 0x94d049bb133111eb;
-  return static_cast<Mask>(z >> 16);
+// Of these lanes as many as are to be true, or all: drawn by SplitMix64, of whoever executes it for
+// the how-manieth time.
+Mask drawn_of(const Core& x, std::uint32_t p, Mask open) {
+  std::uint64_t state = (x.block->number << 5 | x.warp->index) * 0x9e3779b97f4a7c15 +
+                        (x.warp->executed + (x.executed ? *x.executed : 0)) * 0x2545f4914f6cdd1d +
+                        p;
+  auto left = static_cast<std::uint32_t>(__builtin_popcount(open));
+  std::uint32_t wanted = std::min(left, x.machine->options.true_of_32);
+  Mask out = 0;
+  for (Mask rest = open; rest; rest &= rest - 1, --left) {
+    std::uint64_t z = state += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    if ((z >> 33) % left >= wanted) continue;
+    out |= rest & (~rest + 1);
+    --wanted;
+  }
+  return out;
 }
 
-Mask value_instead(const Core& x, std::uint32_t p) {
+// What undefined lanes of a predicate are instead.
+Mask values_instead(const Core& x, std::uint32_t p, Mask open) {
   switch (x.machine->options.undefined_predicates) {
     case UndefinedPredicates::inverted:
-      return ~x.predicates[p];
+      return ~x.predicates[p] & open;
     case UndefinedPredicates::set:
-      return ~Mask{0};
+      return open;
     case UndefinedPredicates::clear:
       return 0;
     case UndefinedPredicates::drawn:
-      return drawn_predicate(x, p);
+      return drawn_of(x, p, open);
     default:
-      return x.predicates[p];
+      return x.predicates[p] & open;
   }
 }
+
 }  // namespace
 
 void undefine_predicate(Core& x, std::uint32_t p, Mask undefined, Mask m) {
   if (p == 0) return;
   if (x.machine->options.undefined_predicates != UndefinedPredicates::followed) {
     const Mask open = undefined & m;
-    x.predicates[p] = (x.predicates[p] & ~open) | (value_instead(x, p) & open);
+    x.predicates[p] = (x.predicates[p] & ~open) | values_instead(x, p, open);
     return;
   }
   shadow(x, 0);

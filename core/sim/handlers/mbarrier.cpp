@@ -358,7 +358,7 @@ Flow wait(Core& x, const Code& c, Mask m) {
   const bool timed_out = std::exchange(x.warp->splits[x.split].timed_out, false);
   const bool unread = x.machine->unread_waits[x.pc];
   Mask ready = 0;
-  u32 heard = 0;
+  u32 heard[lanes] = {};
   Question questions[lanes];
   Mask together = 0;  // lanes for which one question was asked
   for (Mask rest = m; rest; rest &= ~together) {
@@ -378,12 +378,16 @@ Flow wait(Core& x, const Code& c, Mask m) {
     if (last != lane && x.block->order.on()) {
       note_wait(*q.barrier, observer(x), x.warp->index * 32 + static_cast<u32>(last), x.pc);
     }
-    if (!is_relaxed(how)) heard = std::max(heard, heard_of_own(x, q.barrier->completed));
+    if (!is_relaxed(how)) heard[lane] = heard_of_own(x, q.barrier->completed);
     x.machine->recording.know_phase(x, q.offset);
   }
   if (ready && x.block->order.on()) {
     observer(x).lanes_found_complete(ready, x.warp->live);
-    if (x.warp->live & ~ready) observer(x).lanes_acquired(ready, heard);
+    const bool one = together == m;
+    for (Mask rest = x.warp->live & ~ready ? ready : 0; rest; rest &= one ? 0 : rest - 1) {
+      const int lane = __builtin_ctz(rest);
+      observer(x).lanes_acquired(one ? ready : Mask{1} << lane, heard[lane]);
+    }
   }
   const bool sleeps = may_sleep && !ready && !timed_out && !x.machine->flights.gives_up_waiting() &&
                       !x.machine->options.first_waits_fail;

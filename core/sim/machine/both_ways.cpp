@@ -9,24 +9,40 @@ namespace {
 
 using u64 = std::uint64_t;
 
-constexpr UndefinedPredicates first_way = UndefinedPredicates::kept;
-constexpr UndefinedPredicates ways[] = {first_way, UndefinedPredicates::inverted,
-                                        UndefinedPredicates::set, UndefinedPredicates::clear,
-                                        UndefinedPredicates::drawn};
-// Of all buffers of the launch, and how many.
-constexpr u64 most_bytes = u64{64} << 20;
-constexpr std::size_t most_regions = 64;
+constexpr UndefinedPredicates ways[] = {UndefinedPredicates::kept, UndefinedPredicates::inverted,
+                                        UndefinedPredicates::set, UndefinedPredicates::clear};
+// Behind these each number of lanes of a warp, drawn: of those who count them some ask for one
+// number.
+constexpr std::size_t fixed_ways = std::size(ways), all_ways = fixed_ways + 31;
+constexpr std::size_t most_regions = 64;  // of memory
 
-// Whether predicates decide anything in it. Tensor cores' products hang on them in ways of their
-// own.
-bool is_for_this(const ptx::Program& program) {
+// Whether predicates decide anything in it, and may hang on what nobody has written in memory of
+// its own. Tensor cores' products hang on them in ways of their own.
+bool is_for_this(const Model& m) {
+  const ptx::Program& program = m.program();
+  const bool has_memory = program.shared_bytes || m.launch.dynamic_shared || m.local_bytes() ||
+                          !program.routines[0].undefined_at_start.empty();
   const auto any = [&](auto is) {
     return std::any_of(program.code.begin(), program.code.end(), is);
   };
-  return any([](const ptx::Instruction& i) { return i.guarded; }) &&
+  return has_memory && any([](const ptx::Instruction& i) { return i.guarded; }) &&
          !any([](const ptx::Instruction& i) {
            return i.unit == ptx::Unit::tensor || i.unit == ptx::Unit::warpgroup;
          });
+}
+
+// A report that one way has and another one has not says that they differ.
+bool is_bad(const Report& r) {
+  return r.weight != Weight::note || r.kind == "lanes_store_one_place";
+}
+bool tells_more(const Model& way, const Model& first) {
+  const std::vector<Report>& known = first.reports.all();
+  const std::vector<Report>& all = way.reports.all();
+  return std::any_of(all.begin(), all.end(), [&](const Report& r) {
+    return is_bad(r) && std::none_of(known.begin(), known.end(), [&](const Report& k) {
+             return k.kind == r.kind && k.site.ptx_line == r.site.ptx_line;
+           });
+  });
 }
 
 bool is_of_predicate(const Report& r) {
@@ -45,7 +61,7 @@ bool accuses(const Report& r) {
 
 bool BothWays::fits(const Model& m) {
   const Options& o = m.options;
-  if (!o.both_ways || o.undefined_predicates != UndefinedPredicates::followed || o.products ||
+  if (!o.both_ways_bytes || o.undefined_predicates != UndefinedPredicates::followed || o.products ||
       o.waves || !o.calculates || m.stops.asked() || m.compares_stores ||
       m.state != RunState::running || m.position() != 0 || m.dispatcher.started() != 0 ||
       m.regions.size() > most_regions) {
@@ -53,7 +69,7 @@ bool BothWays::fits(const Model& m) {
   }
   u64 bytes = 0;
   for (const Region& r : m.regions) bytes += r.size();
-  return bytes <= most_bytes && is_for_this(m.program());
+  return bytes <= o.both_ways_bytes && is_for_this(m);
 }
 
 bool BothWays::asks(const Model& ran) {
@@ -71,9 +87,12 @@ BothWays::BothWays(const Model& start)
 
 BothWays::~BothWays() = default;
 
-std::unique_ptr<Model> BothWays::from_start(UndefinedPredicates are) const {
+std::unique_ptr<Model> BothWays::from_start(std::size_t way) const {
   auto out = std::make_unique<Model>(*start_);
-  out->options.undefined_predicates = are;
+  out->options.undefined_predicates = way < fixed_ways ? ways[way] : UndefinedPredicates::drawn;
+  if (way >= fixed_ways) {
+    out->options.true_of_32 = static_cast<std::uint32_t>(way - fixed_ways + 1);
+  }
   return out;
 }
 
@@ -85,40 +104,39 @@ void BothWays::begin(const Model& ran) {
   constexpr u64 least = 5'000'000, times = 4;
   const u64 parts = ran.dispatcher.total() / std::max<u64>(1, ran.dispatcher.started());
   most_ = least + times * ran.instructions * std::max<u64>(1, parts);
-  for (const UndefinedPredicates way : ways) {
-    std::unique_ptr<Model> m = from_start(way);
-    m->clock.reset();
-    m->access_log.reset();
-    m->order_log.reset();
-    m->options.races = m->options.clocked = false;
-    m->options.logs_accesses = m->options.logs_order = false;
-    models_.push_back(std::move(m));
-  }
 }
 
-bool BothWays::are_same() const {
-  const Model& first = *models_.front();
-  return std::all_of(models_.begin() + 1, models_.end(), [&](const auto& other) {
-    return other->printed == first.printed &&
-           std::equal(first.regions.begin(), first.regions.end(), other->regions.begin(),
-                      [](const Region& a, const Region& b) { return a.means_same(b); });
-  });
+bool BothWays::is_same() const {
+  const Model &first = *first_, &other = *now_;
+  return other.printed == first.printed && !tells_more(other, first) && !tells_more(first, other) &&
+         std::equal(first.regions.begin(), first.regions.end(), other.regions.begin(),
+                    [](const Region& a, const Region& b) { return a.means_same(b); });
 }
 
 BothWays::Outcome BothWays::run(u64 budget) {
-  for (const auto& m : models_) {
-    if (m->state == RunState::done) continue;
-    const u64 before = m->instructions;
-    if (m->scheduler.run(budget) == RunState::running && m->instructions < most_) {
+  while (way_ < all_ways) {
+    if (!now_) {
+      now_ = from_start(way_);
+      now_->clock.reset();
+      now_->access_log.reset();
+      now_->order_log.reset();
+      now_->options.clocked = now_->options.logs_accesses = now_->options.logs_order = false;
+    }
+    const u64 before = now_->instructions;
+    if (now_->scheduler.run(budget) == RunState::running && now_->instructions < most_) {
       return Outcome::running;
     }
-    if (m->state != RunState::done) return Outcome::differ;
-    budget -= std::min(budget, m->instructions - before);
+    if (now_->state != RunState::done) return Outcome::differ;
+    budget -= std::min(budget, now_->instructions - before);
+    if (way_++ == 0) {
+      first_ = std::move(now_);
+    } else if (!is_same()) {
+      return Outcome::differ;
+    }
+    now_.reset();
   }
   if (!last_) {
-    if (!are_same()) return Outcome::differ;
-    models_.clear();
-    last_ = from_start(first_way);
+    last_ = from_start(0);
     if (recorder_) {
       *recorder_ = *record_;
       last_->recording.begin(recorder_);
@@ -142,15 +160,15 @@ BothWays::Outcome BothWays::run(u64 budget) {
 
 void BothWays::take_place(std::unique_ptr<Model>& of) {
   std::swap(of, last_);
-  models_.clear();
+  first_.reset();
   start_.reset();
   begun_ = false;
 }
 
 u64 BothWays::bytes() const {
   u64 out = start_ ? start_->bytes() : 0;
-  for (const auto& m : models_) out += m->bytes();
-  return out + (last_ ? last_->bytes() : 0);
+  for (const auto* m : {&first_, &now_, &last_}) out += *m ? (*m)->bytes() : 0;
+  return out;
 }
 
 }  // namespace tilescope::sim

@@ -5,17 +5,17 @@
 // at the next key), and goes on so that it comes to nothing, is right (thrust::set_intersection).
 // So where such a predicate decides what others see, the launch is run again from its start in
 // several ways: each such predicate as its bits are, the other way round, always true, always
-// false, and as it is drawn. If each run comes to its end, and all leave the same bytes, then the
-// launch is what the first of them is, with a note; else it is what it was, and the report stands.
+// false, and drawn, true in a few to nearly all. If each run comes to its end, all leave the same
+// bytes, and none has a hazard that the first has not, then the launch is what the first of them
+// is, with a note; else it is what it was, and the report stands.
 //
-// These are not all ways, of which there are too many, but both of each predicate by itself.
+// These are not all ways, of which there are too many: so the note stays.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include "core/record/recorder.h"
 #include "core/run/job.h"
@@ -51,8 +51,8 @@ class BothWays {
   std::uint64_t bytes() const;  // that it holds, about
 
  private:
-  std::unique_ptr<Model> from_start(UndefinedPredicates are) const;
-  bool are_same() const;
+  std::unique_ptr<Model> from_start(std::size_t way) const;
+  bool is_same() const;  // what the way at hand has left, and the first
 
   std::unique_ptr<Model> start_;
   Recorder* recorder_ = nullptr;
@@ -60,8 +60,9 @@ class BothWays {
   bool begun_ = false;
   std::uint64_t most_ = 0;  // instructions of each
   Report cause_;
-  std::vector<std::unique_ptr<Model>> models_;  // one for each way, without clock and races
-  std::unique_ptr<Model> last_;                 // the first way, with all that was asked for
+  std::size_t way_ = 0;
+  std::unique_ptr<Model> first_, now_;  // ways, without the clock
+  std::unique_ptr<Model> last_;         // the first way, with all that was asked for
 };
 
 }  // namespace tilescope::sim

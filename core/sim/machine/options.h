@@ -98,9 +98,12 @@ struct Options {
   // is left to begin (9.7.13.17): all of them begin themselves. A schedule draws who is told so.
   bool grants_fail = false;
   UndefinedPredicates undefined_predicates = UndefinedPredicates::followed;
+  std::uint32_t true_of_32 = 16;  // of those that are drawn
   // Where one is told of, the launch runs again in ways like these, and is told of only what they
-  // do differently. Not where somebody goes to and fro in a run, which is the same each time.
-  bool both_ways = true;
+  // do differently. For that a copy of all that it writes is kept of the beginning, where all that
+  // it can reach has no more bytes than this. 0: not at all, as where somebody goes to and fro in a
+  // run, which is the same each time.
+  std::uint64_t both_ways_bytes = std::uint64_t{64} << 20;
   // Use the handlers that every processor can run, even where there are faster ones; the results
   // are the same bits, which is what the tests use this for.
   bool plain_handlers = false;

@@ -66,19 +66,22 @@ void Search::plan(Machine& machine, const Holds& before) {
   }
 }
 
-bool Search::fails(const Run& run) const {
+bool Search::fails(const Run& run, bool held) const {
   const auto is_it = [&](const Report& r) {
     return r.weight == Weight::hazard && r.kind == limits_.kind;
   };
   const std::vector<Report>& reports = run.machine.reports();
-  return run.state == RunState::fault ||
-         (!limits_.kind.empty() && std::any_of(reports.begin(), reports.end(), is_it));
+  // As in note_hazards().
+  if (run.state == RunState::fault) return !held || reports.back().kind != "undefined_predicate";
+  return !limits_.kind.empty() && std::any_of(reports.begin(), reports.end(), is_it);
 }
 
 void Search::note_hazards(const Machine& machine, const Holds& holds) {
   constexpr std::size_t most = 16;
   for (const Report& r : machine.reports()) {
-    if (r.weight != Weight::hazard) continue;
+    // Whether one way or the other of what is undefined matters the usual order has said
+    // (core/sim/machine/both_ways.h).
+    if (r.weight != Weight::hazard || r.kind == "undefined_store") continue;
     const bool is_new = known_hazards_.emplace(r.kind, r.site.ptx_line, r.pair).second;
     if (is_new && !holds.empty() && hazards_.size() < most) hazards_.push_back({holds, r});
   }
@@ -91,7 +94,7 @@ void Search::end_first() {
   running_.pop_front();
   ++tried_;
   note_hazards(run->machine, holds);
-  if (fails(*run)) {
+  if (fails(*run, !holds.empty())) {
     found_ = Found{holds, run->machine.reports()};
     running_.clear();
   } else if (holds.size() < limits_.holds) {

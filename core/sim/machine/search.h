@@ -87,7 +87,7 @@ class Search {
   void advance(Run& run, const Holds& holds, std::uint64_t budget) const;
   std::uint64_t advance_all(std::uint64_t budget);  // answers how much was executed
   void end_first();
-  bool fails(const Run& run) const;
+  bool fails(const Run& run, bool held) const;
   void note_hazards(const Machine& machine, const Holds& holds);
   bool is_over(const Machine& machine, const Holds& holds) const;  // nothing held matters any more
   bool is_wanted(const Hold& place, const Holds& before) const;

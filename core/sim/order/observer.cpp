@@ -452,29 +452,32 @@ Observer::Untold Observer::untold(u32 lanes, u32 turn, u32 epoch, u32 until, Mee
 
 void Observer::lanes_acquired(u32 lanes, u32 until) {
   if (!until) return;
-  const auto same = std::find_if(acquired_by_some_.begin(), acquired_by_some_.end(),
-                                 [&](const AcquiredBySome& a) { return a.lanes == lanes; });
+  // Between two meetings the last is enough.
+  const auto same =
+      std::find_if(acquired_by_some_.begin(), acquired_by_some_.end(),
+                   [&](const AcquiredBySome& a) { return a.lanes == lanes && a.turn == turn_; });
   if (same != acquired_by_some_.end()) {
     same->until = std::max(same->until, until);
     return;
   }
   if (acquired_by_some_.size() == most_of_some) return presume_met();
-  acquired_by_some_.push_back({lanes, until});
+  acquired_by_some_.push_back({lanes, turn_, until});
 }
 
 bool Observer::is_behind(u32 lane, u32 earlier, u32 turn, u32 epoch) const {
   if (lane == earlier || all_met_since(turn)) return true;
-  u32 know = 1u << earlier;
-  const auto meet = [&] {
+  // Who has come to know of it, by meetings from that turn on.
+  const auto spread = [&](u32 know, u32 from) {
     for (const MeetingOfSome& m : meetings_of_some_) {
-      if (m.turn >= turn && (m.lanes & know)) know |= m.lanes;
+      if (m.turn >= from && (m.lanes & know)) know |= m.lanes;
     }
+    return know;
   };
-  meet();
+  u32 know = spread(1u << earlier, turn);
   for (const AcquiredBySome& a : acquired_by_some_) {
-    if (a.until >= epoch && untold(know, turn, epoch, a.until).lanes != know) know |= a.lanes;
+    if (a.until < epoch || untold(know, turn, epoch, a.until).lanes == know) continue;
+    know |= spread(a.lanes, a.turn);
   }
-  if (!acquired_by_some_.empty()) meet();
   return know >> lane & 1;
 }
 

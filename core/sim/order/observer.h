@@ -318,7 +318,7 @@ class Observer {
     VectorClock before;
   };
   struct AcquiredBySome {
-    std::uint32_t lanes, until;
+    std::uint32_t lanes, turn, until;
   };
   struct MeetingOfSome {
     std::uint32_t lanes, turn;  // the last one before it
@@ -368,7 +368,7 @@ class Observer {
   std::uint32_t turn_ = 1, met_ = 1;  // of now; the first one since all met
   std::uint32_t ordered_ = 1;         // the first one since an instruction had them meet
   std::vector<MeetingOfSome> meetings_of_some_;   // since all met
-  std::vector<AcquiredBySome> acquired_by_some_;  // likewise: the last of each set of lanes
+  std::vector<AcquiredBySome> acquired_by_some_;  // likewise
   std::vector<ToldBySome> told_by_some_;          // the last at the end
   Deed alone_{0, 0, 0, 0};
   VectorClock seen_by_all_;  // where alone_ has lanes

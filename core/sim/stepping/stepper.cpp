@@ -37,7 +37,7 @@ std::string_view name_of(StepBy by) {
 
 Outcome<Stepper> Stepper::load(Job job, Options options, CheckpointLimits limits) {
   options.recorder = nullptr;  // what is simulated again is not recorded again
-  options.both_ways = false;
+  options.both_ways_bytes = 0;
   options.remember_writers = true;
   Outcome<Machine> machine = Machine::load(std::move(job), options);
   if (!machine.ok()) return machine.error();
