@@ -188,7 +188,7 @@ class Clock {
   std::shared_ptr<const DeviceTimes> times_;
   std::shared_ptr<const Costs> costs_;
   OwnRecorder recorder_;
-  LineCounters unseen_;  // of runs that nobody records
+  LineCounters unseen_;                // of runs that nobody records
   std::vector<Processor> processors_;  // those that have had a block, and those before them
   std::uint64_t level1_bytes_ = 0;
   std::uint32_t spare_registers_ = 0;  // of a thread, beside those that are alive together
