@@ -299,8 +299,7 @@ double Clock::frequency(double cycles, double tensor_cycles, double l2_bytes) co
   const DeviceTimes& t = times();
   if (cycles <= 0) return t.clock;
   if (t.power_limit <= 0) {
-    const double busy =
-        std::min(1.0, tensor_cycles / (cycles * static_cast<double>(used_.size())));
+    const double busy = std::min(1.0, tensor_cycles / (cycles * static_cast<double>(used_.size())));
     return t.clock + (t.tensor_clock > 0 ? (t.tensor_clock - t.clock) * busy : 0);
   }
   const double nanojoules =
